@@ -64,14 +64,19 @@ References
 from __future__ import annotations
 
 import csv
+import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from evenhand._validate import one_of
+from evenhand.measure.intervals import check_level
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike, NDArray
 
     Numbers = NDArray[np.float64]
@@ -187,6 +192,126 @@ def means(
         known = np.where(_are_mostly_equal(tied, runs) & ~computed, np.nan, 1.0)
         below, above = known * below * longer[0], known * above * longer[1]
     return Means(value, error, value - below, value + above, runs, tied)
+
+
+# --- one estimate --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """A mean over repeats, or a mean of differences within repeats, with its interval.
+
+    Parameters
+    ----------
+    value : float
+        NaN if it is defined in no repeat.
+    low, high : float or None
+        The limits; None where there are fewer than two repeats, and for what has none, see
+        :mod:`evenhand.measure.repeat_means`.
+    runs : int
+        Repeats that are in the mean: those that were run, did not fail and have a defined value; for a
+        change, in both settings.
+    left_out : int
+        Repeats of the plan that are not in it.
+    level : float
+    kind : {"seeds", "corrected", "student"}
+        What the interval covers, see :mod:`evenhand.measure.repeat_means`.
+    standard_error : float or None
+    note : str
+        What a reader must know: why there is no interval, how many repeats were left out.
+
+    Examples
+    --------
+    >>> change = Estimated(-0.02, -0.03, -0.01, runs=5)
+    >>> change.is_clear, 0 in change
+    (True, False)
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    runs: int = 1
+    left_out: int = 0
+    level: float = 0.95
+    kind: Kind = "seeds"
+    standard_error: float | None = None
+    note: str = ""
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether there are limits."""
+        return self.low is not None and self.high is not None
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether there is an interval and it excludes zero: for changes, that there is one."""
+        return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
+
+    @property
+    def words(self) -> str:
+        """What the interval is, for captions."""
+        return kind_words(self.kind, self.level)
+
+    def __contains__(self, value: float) -> bool:
+        return self.low is not None and self.high is not None and self.low <= value <= self.high
+
+    def __iter__(self) -> Iterator[float | None]:
+        yield self.low
+        yield self.high
+
+
+def estimate_rows(
+    values: NDArray[np.float64],
+    *,
+    level: float,
+    kind: Kind,
+    within: tuple[float, float] = (-math.inf, math.inf),
+    spread: Spread = "even",
+    overlap: float = 0.0,
+    is_exact: bool = False,
+    is_computed: bool | NDArray[np.bool_] = False,
+    owner: str = "estimate",
+) -> list[Estimated]:
+    """Return an estimate of each row of values, one per repeat, NaN where there is none.
+
+    Limits are cut to the values that are possible, which leaves out no true mean. How the values are spread
+    says how far limits reach. Values that are computed, as all of an exact study or the difference of a
+    setting to itself, are their own interval where they are equal.
+    """
+    level, kind = check_level(level, owner=owner), check_kind(kind, owner=owner)
+    exact = np.asarray(is_computed) | is_exact
+    found = means_of(values, overlap=overlap, kind=kind, level=level, spread=spread, is_exact=exact).within(
+        *within
+    )
+    estimates = []
+    for value, error, low, high, runs, tied in zip(*(part.tolist() for part in found), strict=True):
+        limits, why = (low, high), ""
+        if math.isnan(low):
+            limits, why = (None, None), why_no_interval(spread, runs, tied=tied)
+        left_out = values.shape[-1] - runs
+        note = _note_of(runs, left_out, error=error, why=why, is_exact=is_exact)
+        known = error if runs > 1 else None
+        estimates.append(Estimated(value, *limits, runs, left_out, level, kind, known, note))
+    return estimates
+
+
+def _note_of(runs: int, left_out: int, *, error: float, why: str = "", is_exact: bool = False) -> str:
+    """Return what a reader must know about a mean of so many runs; `why` says why it has no interval."""
+    if not runs:
+        return "It has no defined value in any repeat."
+    notes = []
+    if runs == 1 and is_exact:
+        notes.append("It was computed once and nothing was repeated: no interval.")
+    elif runs == 1:
+        notes.append("There is a single repeat, so nothing is known about the spread: no interval.")
+    elif error == 0 and not why:
+        notes.append("All repeats gave the same value.")
+    if why:
+        notes.append(why)
+    if left_out:
+        repeats = f"{left_out} of {runs + left_out} repeats {'has' if left_out == 1 else 'have'}"
+        notes.append(f"{repeats} no value (not run, failed or undefined).")
+    return " ".join(notes)
 
 
 # --- repeats that are mostly equal --------------------------------------------------------------------

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from evenhand.measure.repeat_means import Estimated
     from evenhand.papers.published import Published
     from evenhand.papers.trials import Records
-    from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
 Verdict = Literal[

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.stats import rankdata
 from scipy.stats import t as student
 
+from evenhand.measure.repeat_means import estimate_rows
 from evenhand.papers.claims import (
     AGREES,
     CONTRADICTED,
@@ -30,15 +31,14 @@ from evenhand.papers.claims import (
     cannot_check,
     number_text,
 )
-from evenhand.study.results.estimates import estimate_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from evenhand.measure.repeat_means import Estimated
     from evenhand.papers.claims import Evidence
     from evenhand.papers.trials import Values
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
 SLACK = 0.005  # what a number may be off besides its standard errors and its rounding
@@ -61,7 +61,7 @@ class Control:
     `value` is ours without protection, or zero for a gap that a method closes; `printed` is the paper's, by
     default ours.
 
-    >>> from evenhand.study.results.estimates import Estimated
+    >>> from evenhand.measure.repeat_means import Estimated
     >>> ours = Estimated(0.808, runs=20, standard_error=0.0)
     >>> quoted(ours, 0.81, decimals=2, control=Control(0.813)).verdict
     'cannot tell apart'
@@ -144,7 +144,7 @@ def mostly(
 
     `what` and `words` tell in the sentence what they are, and how those for and against the finding are told.
 
-    >>> from evenhand.study.results.estimates import Estimated
+    >>> from evenhand.measure.repeat_means import Estimated
     >>> clear, against = Estimated(0.02, 0.01, 0.03, runs=20), Estimated(-0.02, -0.03, -0.01, runs=20)
     >>> wide = Estimated(0.01, -0.01, 0.03, runs=20, standard_error=0.0096)
     >>> mostly([clear, clear, wide]).verdict, mostly([clear, against]).verdict
@@ -178,7 +178,7 @@ def majority(above: int, below: int, number: int) -> Verdict:
 def repeats_to_decide(differences: Sequence[Estimated]) -> int | None:
     """Return how many repeats could decide, if means and spreads stay; None if none could.
 
-    >>> from evenhand.study.results.estimates import Estimated
+    >>> from evenhand.measure.repeat_means import Estimated
     >>> repeats_to_decide([Estimated(0.01, -0.01, 0.03, runs=20, standard_error=0.0096)])
     74
     """
@@ -222,7 +222,7 @@ def _repeats_sentence(differences: Sequence[Estimated]) -> str:
 def below(amounts: Sequence[Estimated], *, limit: float, what: str = "comparisons") -> Checked:
     """Check that amounts are mostly below a limit.
 
-    >>> from evenhand.study.results.estimates import Estimated
+    >>> from evenhand.measure.repeat_means import Estimated
     >>> small = Estimated(0.005, 0.001, 0.009, runs=20)
     >>> below([small], limit=0.02).verdict, below([small], limit=0.0005).verdict
     ('agrees', 'contradicted')
@@ -235,7 +235,7 @@ def below(amounts: Sequence[Estimated], *, limit: float, what: str = "comparison
 def alike(differences: Sequence[Estimated], *, margin: float = MARGIN, what: str = "comparisons") -> Checked:
     """Check that two ways are similar: intervals of their differences within the margin.
 
-    >>> from evenhand.study.results.estimates import Estimated
+    >>> from evenhand.measure.repeat_means import Estimated
     >>> alike([Estimated(0.001, -0.002, 0.004, runs=20)]).verdict
     'agrees'
     >>> alike([Estimated(0.03, 0.02, 0.04, runs=20)]).verdict
@@ -276,7 +276,7 @@ RULES: Mapping[str, Callable[..., Checked]] = {"mostly": mostly, "alike": alike,
 def shift_estimate(estimate: Estimated, *, sign: int = 1, by: float = 0.0) -> Estimated:
     """Return an estimate times a sign, plus something, with its interval.
 
-    >>> from evenhand.study.results.estimates import Estimated
+    >>> from evenhand.measure.repeat_means import Estimated
     >>> shift_estimate(Estimated(0.5, 0.25, 1.0), sign=-1, by=2.0)
     Estimated(value=1.5, low=1.0, high=1.75, ...)
     """
@@ -381,7 +381,9 @@ def mean_of(
     results: Results, runs: Values, *, within: tuple[float, float] = (-math.inf, math.inf)
 ) -> Estimated:
     """Return the mean over repeats of a value per repeat, its t interval cut to what is possible."""
-    return estimate_rows(runs[None], results.plan.task, level=0.95, kind="student", within=within)[0]
+    return estimate_rows(
+        runs[None], level=0.95, kind="student", within=within, is_exact=results.plan.task.is_exact
+    )[0]
 
 
 def of_each(compare: Callable[[Results, Setting, str], Values]) -> Callable[..., list[Values]]:

@@ -17,10 +17,10 @@ from evenhand.table.write import write_csv_into
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from evenhand.measure.repeat_means import Estimated
     from evenhand.papers.claims import ClaimRow, Evidence
     from evenhand.papers.published import Published
     from evenhand.papers.trials import Values
-    from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
     Columns = dict[str, list[Any]]

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.errors import StudyStoreError
-from evenhand.measure.repeat_means import means
+from evenhand.measure.repeat_means import Estimated, means
 from evenhand.papers.packed import refuse_other_version
 from evenhand.privacy.randomness import SeededSource
-from evenhand.study.results.estimates import Estimated
 from evenhand.study.run.events import Event, Started
 from evenhand.table.write import replacing
 

@@ -1,11 +1,12 @@
 """Studies: one plan, one store, one table of results, whatever runs them."""
 
+from evenhand.measure.repeat_means import Estimated
 from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
-from evenhand.study.results.estimates import Comparison, Estimated
+from evenhand.study.results.estimates import Comparison
 from evenhand.study.results.results import Results
 from evenhand.study.run.cluster import DaskCluster
 from evenhand.study.run.events import (

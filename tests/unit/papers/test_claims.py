@@ -1,7 +1,7 @@
 """Claims become rows, whatever was run."""
 
+from evenhand.measure.repeat_means import Estimated
 from evenhand.papers.claims import Checked, Claim, Evidence, cannot_check, judge_claims
-from evenhand.study.results.estimates import Estimated
 
 
 def never(_):

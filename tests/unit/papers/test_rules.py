@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from evenhand.measure.repeat_means import Estimated
 from evenhand.papers.claims import Checked
 from evenhand.papers.rules import (
     MOST_REPEATS,
@@ -21,7 +22,6 @@ from evenhand.papers.rules import (
     same,
     share,
 )
-from evenhand.study.results.estimates import Estimated
 
 
 def ours(value, *, error=0.001, runs=20, left_out=0):

@@ -14,7 +14,7 @@ import typer
 
 from evenhand._validate import one_of
 from evenhand.answer.effects import read_matters
-from evenhand.answer.exchange import to_json
+from evenhand.answer.view import to_json
 from evenhand.cli import options as shared
 from evenhand.cli.help import PanelCommand, build_command
 from evenhand.cli.options import is_typed, option_flag
@@ -40,12 +40,13 @@ from evenhand.report.language import LANGUAGES, written_in
 from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.script import write_script
-from evenhand.study.results.estimates import Estimated, estimate
+from evenhand.study.results.estimates import estimate
 from evenhand.study.tasks.registry import task_of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from evenhand.measure.repeat_means import Estimated
     from evenhand.study.results.results import Results
 
 _COMMON = frozenset({*shared.RUN_OPTIONS, "rows", "repeats"})

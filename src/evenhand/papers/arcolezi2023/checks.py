@@ -25,10 +25,10 @@ from evenhand.study.tasks.shared.report_settings import protocol_parameters, rep
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from evenhand.measure.repeat_means import Estimated
     from evenhand.papers.claims import Evidence
     from evenhand.papers.published import Published
     from evenhand.papers.trials import Values
-    from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
 FAIRNESS = ("di", "spd", "eod", "oad")

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.measure.repeat_means import Estimated
 from evenhand.papers.claims import AGREES, CONTRADICTED, SLIP, Checked, agree_if, cannot_check
 from evenhand.papers.fioretto2021 import data
 from evenhand.papers.fioretto2021.allotment import AS_PRINTED, BEST, EVENEST, OUTPUT, SHRUNK
 from evenhand.papers.fioretto2021.data import AVERAGE, BOUNDS, CLAMP, DRAWS, EPSILONS, PLAIN, PROXY
 from evenhand.papers.rules import alike
 from evenhand.papers.trials import estimate_mean
-from evenhand.study.results.estimates import Estimated
 
 if TYPE_CHECKING:
     from evenhand.papers.claims import Evidence

@@ -10,10 +10,10 @@ import numpy as np
 
 from evenhand import datasets
 from evenhand.datasets.entries.counties import covered
+from evenhand.measure.repeat_means import Estimated
 from evenhand.papers.claims import AGREES, CONTRADICTED, INDISTINCT, Checked
 from evenhand.papers.paper import fill, read_printed, read_toml
 from evenhand.papers.trials import read_path
-from evenhand.study.results.estimates import Estimated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

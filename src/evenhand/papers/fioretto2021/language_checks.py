@@ -30,9 +30,9 @@ from evenhand.papers.trials import estimate_mean
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evenhand.measure.repeat_means import Estimated
     from evenhand.papers.claims import Evidence
     from evenhand.papers.trials import Values
-    from evenhand.study.results.estimates import Estimated
 
 STRONG, WIDE = 0.5, 0.1
 """A rank correlation beyond the first is strong; an alpha beyond the second is a significant disparity of

@@ -48,11 +48,11 @@ from evenhand.papers.trials import estimate_mean
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from evenhand.measure.repeat_means import Estimated
     from evenhand.papers.claims import Evidence
     from evenhand.papers.ghoukasian2024_central.accounting import Printed, Table
     from evenhand.papers.tables import TableRow
     from evenhand.papers.trials import Values
-    from evenhand.study.results.estimates import Estimated
 
 TRIALS = 10  # the trials that the printed numbers are means of
 UNDECIDED = "Cannot be decided without the file."  # what is said where readings disagree

@@ -31,9 +31,9 @@ from evenhand.papers.trials import estimate_mean, read_path
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evenhand.measure.repeat_means import Estimated
     from evenhand.papers.claims import Evidence
     from evenhand.papers.trials import Records
-    from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
 

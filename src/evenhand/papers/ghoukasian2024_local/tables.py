@@ -46,11 +46,11 @@ from evenhand.study.plan.cells import Setting
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from evenhand.measure.repeat_means import Estimated
     from evenhand.papers.claims import Evidence
     from evenhand.papers.tables import TableRow
     from evenhand.papers.trials import Records, Values
     from evenhand.report.page import Chart
-    from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
 EO = "eo"  # the equal-opportunity gap: the largest difference of true positive rates between two groups

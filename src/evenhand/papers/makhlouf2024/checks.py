@@ -47,9 +47,9 @@ from evenhand.study.tasks.shared.report_settings import report_setting
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from evenhand.measure.repeat_means import Estimated
     from evenhand.papers.claims import Evidence
     from evenhand.papers.trials import Values
-    from evenhand.study.results.estimates import Estimated
     from evenhand.study.results.results import Results
 
 LIMITS = {

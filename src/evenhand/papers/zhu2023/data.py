@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evenhand import datasets
+from evenhand.measure.repeat_means import Estimated
 from evenhand.papers.claims import AGREES, CONTRADICTED, INDISTINCT, Checked, cannot_check
 from evenhand.papers.paper import fill, read_entries, read_printed, read_toml
 from evenhand.papers.trials import estimate_mean, read_path
@@ -30,7 +31,6 @@ from evenhand.release import alpha_bounds
 from evenhand.release.delta.noise import exact_delta
 from evenhand.release.postprocess import clamp_bias
 from evenhand.release.table.histogram import Histogram
-from evenhand.study.results.estimates import Estimated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -39,10 +39,10 @@ from evenhand.report.scales import Linear
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from evenhand.measure.repeat_means import Estimated
     from evenhand.papers.claims import Evidence
     from evenhand.papers.tables import TableRow
     from evenhand.report.charts.plots import Look
-    from evenhand.study.results.estimates import Estimated
 
 AS_PRINTED, EXACTLY, AS_SHIPPED = "as in the paper", "exact", "as shipped"
 AS_IPUMS = "race coded as in IPUMS"

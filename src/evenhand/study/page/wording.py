@@ -15,8 +15,8 @@ from evenhand.report.marks import Estimate
 from evenhand.report.words import capital, epsilon_of, limits_of, number, plain
 
 if TYPE_CHECKING:
+    from evenhand.measure.repeat_means import Estimated
     from evenhand.schema import Schema
-    from evenhand.study.results.estimates import Estimated
     from evenhand.study.tasks.base import Task
     from evenhand.study.tasks.measure import Measure
 
@@ -104,7 +104,7 @@ def outcome_name(schema: Schema) -> str:
 def cell_text(found: Estimated, *, times: float = 100.0, digits: int = 1) -> str:
     r"""Return a value with its interval below.
 
-    >>> from evenhand.study.results.estimates import Estimated
+    >>> from evenhand.measure.repeat_means import Estimated
     >>> cell_text(Estimated(0.806, 0.801, 0.811))
     '80.6\n80.1 to 81.1'
     """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import kind_of, refuse
 from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.lookup import setting_of
@@ -37,8 +37,7 @@ class ResultData:
         kinds: tuple[tuple[str, object, type], ...] = (("plan", plan, Plan), ("facts", facts, Facts))
         for parameter, given, kind in kinds:
             if not isinstance(given, kind):
-                must_be, got = f"a {kind.__name__}", f"a value of type {type(given).__name__}"
-                raise InvalidParameterError(parameter, owner=_OWNER, must_be=must_be, got=got)
+                refuse(parameter, _OWNER, f"a {kind.__name__}", kind_of(given))
         object.__setattr__(self, "plan", plan)
         object.__setattr__(self, "facts", facts)
         object.__setattr__(self, "outcomes", _in_order(plan, tuple(outcomes)))
@@ -84,8 +83,7 @@ class ResultData:
         """Return the place of a setting among :attr:`settings`."""
         place = self.arrays.places.get(setting.id)
         if place is None:
-            got = str(setting)
-            raise InvalidParameterError("setting", owner=_OWNER, must_be="one of the study", got=got)
+            refuse("setting", _OWNER, "one of the study", str(setting))
         return place
 
     @property
@@ -98,13 +96,10 @@ def _in_order(plan: Plan, outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
     """Return the outcomes in the plan's order; refuse a cell twice, and one that is not in the plan."""
     known = {outcome.cell.id: outcome for outcome in outcomes}
     if len(known) < len(outcomes):
-        raise InvalidParameterError(
-            "outcomes", owner=_OWNER, must_be="at most one per cell", got="two of one cell"
-        )
+        refuse("outcomes", _OWNER, "at most one per cell", "two of one cell")
     kept = tuple(known[id_] for id_ in (cell.id for cell in plan.cells()) if id_ in known)
     if len(kept) < len(outcomes):
-        must_be, got = "of cells of the plan", "one of a cell that is not in it"
-        raise InvalidParameterError("outcomes", owner=_OWNER, must_be=must_be, got=got)
+        refuse("outcomes", _OWNER, "of cells of the plan", "one of a cell that is not in it")
     return kept
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.measure.repeat_means import estimate_rows
 from evenhand.study.plan.cells import UNPROTECTED, Setting
-from evenhand.study.results.estimates import estimate_rows
 from evenhand.study.results.lookup import measure_named
 from evenhand.study.tasks.shared.fields import several
 
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from fractions import Fraction
 
-    from evenhand.measure.repeat_means import Kind
+    from evenhand.measure.repeat_means import Estimated, Kind
     from evenhand.study.results.base import ResultData
-    from evenhand.study.results.estimates import Estimated
     from evenhand.study.store.outcome import Outcome
     from evenhand.study.tasks.base import Task
 
@@ -114,7 +113,13 @@ def summarize(
         name = measure_named(given, arrays.measures, parameter="measures", owner=owner)
         described, runs = task.measure(name), arrays.of_measures[..., arrays.measures.index(name)]
         estimate = partial(
-            estimate_rows, task=task, level=level, kind=kind, spread=described.spread, owner=owner
+            estimate_rows,
+            level=level,
+            kind=kind,
+            spread=described.spread,
+            overlap=task.overlap,
+            is_exact=task.is_exact,
+            owner=owner,
         )
         changes = runs - runs[results.place(Setting())]
         found[name] = (

@@ -38,10 +38,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.measure.repeat_means import Kind, Means
+    from evenhand.measure.repeat_means import Estimated, Kind, Means
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
-    from evenhand.study.results.estimates import Estimated
 
 _OWNER = "frontier"
 

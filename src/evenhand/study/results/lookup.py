@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from evenhand._validate import one_of
+from evenhand._validate import kind_of, one_of, refuse
 from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.privacy.rational import exact
 from evenhand.report.words import epsilon_of
@@ -52,8 +52,7 @@ def setting_of(
         known = dict.fromkeys((*_FIELDS, *(name for setting in settings for name in setting.options)))
         unknown = [key for key in given if key not in known]
         if unknown:
-            must_be = f"a mapping with keys of {', '.join(known)}"
-            raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=unknown[0])
+            refuse(parameter, owner, f"a mapping with keys of {', '.join(known)}", unknown[0])
         fitting = [setting for setting in settings if _fits(setting, given)]
         shown = dict(given)
     elif isinstance(given, str):
@@ -62,20 +61,16 @@ def setting_of(
         shown = repr(given)
     else:
         must_be = "a Setting, a mapping of some of its fields, or words such as 'grr uniform 1'"
-        got = f"a value of type {type(given).__name__}"
-        raise InvalidParameterError(parameter, owner=owner, must_be=must_be, got=got)
+        refuse(parameter, owner, must_be, kind_of(given))
     return _only(fitting, settings, parameter=parameter, owner=owner, shown=shown)
 
 
 def _only(
     fitting: list[Setting], settings: Sequence[Setting], *, parameter: str, owner: str, shown: object
 ) -> Setting:
-    if len(fitting) > 1:
-        least = min(fitting, key=lambda setting: len(setting.options))
-        if all(_extends(setting, least) for setting in fitting if setting is not least):
-            return least
-    if len(fitting) == 1:
-        return fitting[0]
+    least = min(fitting, key=lambda setting: len(setting.options), default=None)
+    if least is not None and all(_extends(setting, least) for setting in fitting if setting is not least):
+        return least
     must_be, hint = "one setting, not several", f"these fit: {_listed(fitting)}."
     if not fitting:
         must_be, hint = "a setting of the study", f"there are: {_listed(settings)}."

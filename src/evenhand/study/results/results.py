@@ -47,11 +47,10 @@ if TYPE_CHECKING:
 
     from evenhand.answer.effects import EffectTable
     from evenhand.answer.view import View
-    from evenhand.measure.repeat_means import Kind
+    from evenhand.measure.repeat_means import Estimated, Kind
     from evenhand.privacy.rational import Number
     from evenhand.study.advise.advice import Advice
     from evenhand.study.plan.cells import Setting
-    from evenhand.study.results.estimates import Estimated
     from evenhand.study.tasks.base import Task
     from evenhand.table.frames import Backend
 

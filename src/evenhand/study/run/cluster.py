@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from threadpoolctl import threadpool_limits
 
-from evenhand._validate import one_of
-from evenhand.errors import ClusterError, InvalidParameterError, MissingExtraError
+from evenhand._validate import kind_of, one_of, refuse
+from evenhand.errors import ClusterError, MissingExtraError
 from evenhand.study.plan.cells import Cell
 from evenhand.study.plan.facts import versions
 from evenhand.study.run.attempt import as_texts, from_texts, lost
@@ -66,13 +66,13 @@ class DaskCluster:
         owner = "DaskCluster"
         if given and len(given) < len(files):
             must_be = "given together with the other two of ca_file, cert_file and key_file"
-            raise InvalidParameterError(given[0], owner=owner, must_be=must_be, got=", ".join(given))
+            refuse(given[0], owner, must_be, ", ".join(given))
         for name in given:
             if not Path(str(files[name])).is_file():
-                raise InvalidParameterError(name, owner=owner, must_be="a file that is there", got="none")
+                refuse(name, owner, "a file that is there", "none")
         if isinstance(self.scheduler, str) and self.scheduler.startswith("tls://") != bool(given):
             must_be = "an address that begins with tls:// where ca_file is given, and only there"
-            raise InvalidParameterError("scheduler", owner=owner, must_be=must_be, got=self.scheduler)
+            refuse("scheduler", owner, must_be, self.scheduler)
 
     def connect(self) -> Any:
         """Return a client of the scheduler.
@@ -113,15 +113,14 @@ def cluster_of(engine: str, scheduler: Any) -> DaskCluster | None:
     one_of("engine", engine, ENGINES, owner="run")
     if engine == "local":
         if scheduler is not None:
-            must_be = "left out unless engine is 'dask'"
-            got = scheduler if isinstance(scheduler, str) else f"a value of type {type(scheduler).__name__}"
-            raise InvalidParameterError("scheduler", owner="run", must_be=must_be, got=got)
+            got = scheduler if isinstance(scheduler, str) else kind_of(scheduler)
+            refuse("scheduler", "run", "left out unless engine is 'dask'", got)
         return None
     if isinstance(scheduler, DaskCluster):
         return scheduler
     if not scheduler:
         must_be = "the address of a Dask scheduler, such as tcp://127.0.0.1:8786, or a client"
-        raise InvalidParameterError("scheduler", owner="run", must_be=must_be, got=scheduler)
+        refuse("scheduler", "run", must_be, scheduler)
     return DaskCluster(scheduler)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from threading import Event as Flag
 from typing import TYPE_CHECKING, Any
 
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -132,8 +132,7 @@ def listening(progress: object, *, console: Console | None = None) -> AbstractCo
     if callable(progress):
         return nullcontext(progress)
     if progress is not None and not isinstance(progress, bool):
-        must_be = "True, False, None or a function of events"
-        raise InvalidParameterError("progress", owner="run", must_be=must_be, got=progress)
+        refuse("progress", "run", "True, False, None or a function of events", progress)
     from rich.console import Console  # noqa: PLC0415 - only where something may be shown
 
     console = console or Console(stderr=True)

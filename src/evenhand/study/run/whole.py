@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand._shared_folders import remove_left_folders
-from evenhand._validate import integer
-from evenhand.errors import InvalidParameterError
+from evenhand._validate import integer, kind_of, refuse
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import PLAN_FILE, SCHEMA_FILE, Results
 from evenhand.study.run.attempt import execute
@@ -217,22 +216,7 @@ def follow(
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Runner:
-    """One run of a study, and what came of it so far.
-
-    Parameters
-    ----------
-    plan, frame, out, workers, engine, scheduler, resume, retry_failed, cancel
-        See :func:`follow`.
-    execute : callable, optional
-        What computes a cell, instead of :func:`evenhand.study.run.attempt.execute`.
-
-    Attributes
-    ----------
-    facts : Facts
-        Known once the study has started.
-    outcomes : dict of str to Outcome
-        By the cell's name, those of earlier runs too.
-    """
+    """One run of a study, and what came of it so far; for its options see :func:`follow`."""
 
     plan: Plan = field(kw_only=False)
     frame: Any = None
@@ -245,22 +229,21 @@ class Runner:
     cancel: Cancel = field(default_factory=Cancel)
     execute: Execute | None = None
     facts: Facts = field(init=False)
+    """Known once the study has started."""
     outcomes: dict[str, Outcome] = field(init=False, default_factory=dict)
+    """By the cell's name, those of earlier runs too."""
 
     def __post_init__(self) -> None:
         given: object = self.plan
         if not isinstance(given, Plan):
-            got = f"a value of type {type(given).__name__}"
-            raise InvalidParameterError("plan", owner="run", must_be="a Plan", got=got)
+            refuse("plan", "run", "a Plan", kind_of(given))
         if self.workers is not None:
             self.workers = integer("workers", self.workers, owner="run", low=1, high=_MOST_WORKERS)
         self._cluster = cluster_of(self.engine, self.scheduler)
         if self._cluster is not None and self.workers is not None:
-            must_be = "left out with engine='dask', for the cluster has its own"
-            raise InvalidParameterError("workers", owner="run", must_be=must_be, got=self.workers)
+            refuse("workers", "run", "left out with engine='dask', for the cluster has its own", self.workers)
         if self.resume and self.out is None:
-            must_be = "False without the folder of a study in 'out'"
-            raise InvalidParameterError("resume", owner="run", must_be=must_be, got=self.resume)
+            refuse("resume", "run", "False without the folder of a study in 'out'", self.resume)
         self._store: Store | None = None
         self._cells = self.plan.cells()
         self._failed = 0

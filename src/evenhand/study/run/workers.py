@@ -1,6 +1,6 @@
 """Worker processes: each computes one cell at a time, and one that dies is replaced.
 
-The arrays of the rows that they share are in a file for a while, so that every worker maps the same bytes
+The arrays of the rows that they share are in files for a while, so that every worker maps the same bytes
 instead of copying them.
 The processes are loky's, whose start neither copies this process nor runs its main module again. The pool is
 our own: loky's executor stops as a whole when one of its processes dies.
@@ -8,9 +8,7 @@ our own: loky's executor stops as a whole when one of its processes dies.
 
 from __future__ import annotations
 
-import mmap
 import os
-import pickle
 import signal
 import threading
 import time
@@ -20,14 +18,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import Pipe, resource_tracker
 from multiprocessing.connection import wait
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import cloudpickle
 import loky
 import loky.backend.resource_tracker
 
-from evenhand._shared_folders import SharedFolder, shared_places
+from evenhand._shared_objects import SharedObject
 from evenhand.errors import InvalidParameterError, StudyStoreError
 from evenhand.study.plan.cells import Cell
 from evenhand.study.run.attempt import as_texts, attempt, failure_of, from_texts, lost
@@ -59,8 +55,6 @@ _POLL_SECONDS = 0.1
 _WATCH_SECONDS = 0.5
 _LAST_SECONDS = 5.0
 _TRIES = 2
-_ARRAYS = "arrays"
-_ALIGNED = 64
 
 
 @dataclass(frozen=True)
@@ -107,7 +101,13 @@ class Pool:
     """
 
     def __init__(self, job: Job, *, count: int, stop: Callable[[], bool]) -> None:
-        self._shared = Shared(job)
+        try:
+            self._shared = SharedObject(job)
+        except StudyStoreError:
+            raise
+        except Exception:  # noqa: BLE001 - a stranger's object may refuse in any way
+            hint = "workers=1 computes every cell in this process."
+            raise job.refusal("worker processes", hint=hint) from None
         self._count = count
         self._stop = stop
         self._workers: list[_Worker] = []
@@ -190,7 +190,7 @@ class Pool:
         worker = _Worker(process, ours)
         self._workers.append(worker)
         with suppress(OSError):
-            ours.send(self._shared.message)
+            ours.send_bytes(self._shared.message)
         return worker
 
     def _reap(self, worker: _Worker) -> int | None:
@@ -211,7 +211,7 @@ def serve(connection: Connection, parent: int) -> None:
     warnings.simplefilter("ignore")
     job, failure = None, None
     try:
-        job = open_job(connection.recv())
+        job = connection.recv()
     except Exception as error:  # noqa: BLE001 - a model that cannot be loaded here is the result of its cells
         failure = failure_of(error)
     with suppress(EOFError, OSError), compile_clock() as compiled:
@@ -258,75 +258,3 @@ def _leave_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(_WATCH_SECONDS)
     os._exit(1)
-
-
-# --- a job whose arrays workers share ----------------------------------------------------------------
-
-
-class Shared:
-    """A job as a message to workers, with its arrays in a file that only this person may read.
-
-    The file is in the memory where there is room, else in the folder for temporary files. It is removed when
-    this is closed. If this process is killed, any later command or study removes it, see
-    :func:`evenhand._shared_folders.remove_left_folders`.
-    """
-
-    def __init__(self, job: Job) -> None:
-        buffers: list[pickle.PickleBuffer] = []
-        packed = _pack(job, buffers.append)
-        arrays = [buffer.raw() for buffer in buffers]
-        sizes = [array.nbytes for array in arrays]
-        with suppress(OSError):
-            for place in shared_places(sum(map(_room_of, sizes))):
-                with suppress(OSError):
-                    self._write(arrays, place)
-                    self.message = packed, str(self._folder.path / _ARRAYS), sizes
-                    return
-        raise StudyStoreError(
-            "The rows cannot be shared with worker processes: the folder for temporary files is full or "
-            "may not be written. Hint: make room there, name another one in TMPDIR, or use workers=1."
-        )
-
-    def _write(self, arrays: list[memoryview], place: Path) -> None:
-        self._folder = SharedFolder(place)
-        try:
-            with self._folder.create(_ARRAYS) as file:
-                for array in arrays:
-                    file.write(array)
-                    file.write(bytes(_room_of(array.nbytes) - array.nbytes))
-        except BaseException:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        """Remove the file and its folder."""
-        self._folder.close()
-
-
-def _pack(job: Job, share: Callable[[pickle.PickleBuffer], object]) -> bytes:
-    """Return the job as bytes, without the arrays, which are shared; what a notebook defined goes with it."""
-    try:
-        packed: bytes = cloudpickle.dumps(job, protocol=5, buffer_callback=share)
-    except Exception:  # noqa: BLE001 - a stranger's object may refuse in any way
-        hint = "workers=1 computes every cell in this process."
-        raise job.refusal("worker processes", hint=hint) from None
-    return packed
-
-
-def _room_of(size: int) -> int:
-    """Return how many bytes of the file an array takes, so that each begins at a multiple of 64."""
-    return size + _ALIGNED - size % _ALIGNED
-
-
-def open_job(message: tuple[bytes, str, list[int]]) -> Job:
-    """Return the job of a message, with its arrays mapped from the file; nobody can write into them."""
-    packed, path, sizes = message
-    buffers, start = [], 0
-    if sizes:
-        with Path(path).open("rb") as file:
-            mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    for size in sizes:
-        buffers.append(mapped[start : start + size])
-        start += _room_of(size)
-    job: Job = pickle.loads(packed, buffers=buffers)  # noqa: S301 - it comes from our parent
-    return job

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from evenhand.measure.repeat_means import Estimated
 from evenhand.papers.claims import Checked, Evidence
 from evenhand.papers.ghoukasian2024_local import PAPER, checks, projection
 from evenhand.papers.ghoukasian2024_local.checks import ahead, ratios
@@ -19,7 +20,6 @@ from evenhand.papers.ghoukasian2024_local.projection import (
 )
 from evenhand.papers.ghoukasian2024_local.tables import TABLES, Printed, Row, compare_table
 from evenhand.papers.trials import estimate_mean
-from evenhand.study.results.estimates import Estimated
 from unit.papers._made_up_local import PRINTED, WRONG, printed_records, projection_records
 
 AGAINST = [claim for claim in PAPER.claims if set(claim.needs) & set(SETS)]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from evenhand.errors import InvalidParameterError
-from evenhand.measure.repeat_means import NO_INTERVAL, means
-from evenhand.study.results.estimates import Estimated, estimate
+from evenhand.measure.repeat_means import NO_INTERVAL, Estimated, means
+from evenhand.study.results.estimates import estimate
 from evenhand.study.tasks.learn.measures import LEARN_RATES
 from unit._study_results import NOTHING, grr, study
 

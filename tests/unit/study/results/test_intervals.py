@@ -16,6 +16,7 @@ from evenhand.measure.repeat_means import (
     FEWEST_REPEATS,
     Spread,
     check_kind,
+    estimate_rows,
     kind_words,
     lean,
     means,
@@ -23,7 +24,6 @@ from evenhand.measure.repeat_means import (
     stretches,
     why_no_interval,
 )
-from evenhand.study.results.estimates import estimate_rows
 from evenhand.study.tasks.collect.task import CollectTask
 
 RUNS = [0.31, 0.28, 0.35, 0.30, 0.29]
@@ -268,7 +268,7 @@ def test_values_that_all_differ_have_the_interval_that_they_always_had(repeats):
 
 def estimated(values, *, level=0.95, within=(-1, 1), spread="even"):
     rows = np.array([values], dtype=float)
-    return estimate_rows(rows, CollectTask(), level=level, kind="seeds", within=within, spread=spread)[0]
+    return estimate_rows(rows, level=level, kind="seeds", within=within, spread=spread)[0]
 
 
 def test_a_comparison_is_that_of_the_table():

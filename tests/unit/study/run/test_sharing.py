@@ -4,17 +4,14 @@ import pickle
 import stat
 import tempfile
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from evenhand import _shared_folders
 from evenhand._shared_folders import OWNER, SharedFolder
+from evenhand._shared_objects import SharedObject
 from evenhand.errors import StudyStoreError
-from evenhand.study.plan.plan import Plan
-from evenhand.study.run.attempt import execute
-from evenhand.study.run.workers import Job, Shared, open_job
 
 
 @dataclass(frozen=True)
@@ -49,21 +46,9 @@ def memory(tmp_path_factory, monkeypatch):
 ROWS = Rows(np.arange(5, dtype=np.uint8), {"a": np.arange(3, dtype=np.uint16)}, empty=np.zeros(0))
 
 
-def share(rows=ROWS):
-    return Shared(Job(Plan(), rows, execute))
-
-
-def rows_of(shared):
-    return open_job(shared.message).prepared
-
-
-def folder_of(shared):
-    return Path(shared.message[1]).parent
-
-
 def test_what_is_mapped_is_what_was_shared():
-    shared = share()
-    back = rows_of(shared)
+    shared = SharedObject(ROWS)
+    back = pickle.loads(shared.message)
 
     assert back.target.dtype == np.uint8
     assert back.target.tolist() == [0, 1, 2, 3, 4]
@@ -75,8 +60,8 @@ def test_what_is_mapped_is_what_was_shared():
 
 def test_nobody_can_write_into_what_is_mapped():
     """A cell that changed the rows would change every cell after it."""
-    shared = share()
-    back = rows_of(shared)
+    shared = SharedObject(ROWS)
+    back = pickle.loads(shared.message)
 
     with pytest.raises(ValueError, match="read-only"):
         back.target[0] = 1
@@ -85,15 +70,15 @@ def test_nobody_can_write_into_what_is_mapped():
 
 def test_what_is_sent_to_a_worker_is_small():
     """Rows that are pickled for every worker would cost more than the cells."""
-    few, many = share(Rows(np.zeros(10))), share(Rows(np.zeros(10**6)))
+    few, many = SharedObject(Rows(np.zeros(10))), SharedObject(Rows(np.zeros(10**6)))
 
-    assert len(pickle.dumps(many.message)) < len(pickle.dumps(few.message)) + 100
+    assert len(many.message) < len(few.message) + 100
     few.close()
     many.close()
 
 
 def test_the_files_are_private_and_go(place):
-    shared = share()
+    shared = SharedObject(ROWS)
     (folder,) = place.iterdir()
 
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -143,7 +128,7 @@ def test_nothing_is_left_if_sharing_fails(place, monkeypatch, error, told):
     fill(monkeypatch, error, place)
 
     with pytest.raises(told) as caught:
-        share()
+        SharedObject(ROWS)
     assert list(place.iterdir()) == []
     assert told is KeyboardInterrupt or "workers=1" in str(caught.value)
 
@@ -154,18 +139,18 @@ def test_where_the_memory_is_full_the_folder_for_temporary_files_is_used(place, 
     fill(monkeypatch, error, memory)
     if isinstance(error, KeyboardInterrupt):
         with pytest.raises(KeyboardInterrupt):
-            share()
+            SharedObject(ROWS)
     else:
-        shared = share()
-        assert folder_of(shared).parent == place
+        shared = SharedObject(ROWS)
+        assert shared.folder.path.parent == place
         shared.close()
     assert [*memory.iterdir(), *place.iterdir()] == []
 
 
 def test_rows_are_shared_in_the_memory_where_there_is_one(place, memory):
-    shared = share()
+    shared = SharedObject(ROWS)
 
-    assert folder_of(shared).parent == memory
+    assert shared.folder.path.parent == memory
     assert list(place.iterdir()) == []
     shared.close()
     assert list(memory.iterdir()) == []
@@ -177,4 +162,4 @@ def test_where_there_is_no_folder_at_all_it_is_said(monkeypatch):
 
     monkeypatch.setattr(tempfile, "gettempdir", none)
     with pytest.raises(StudyStoreError, match="workers=1"):
-        share()
+        SharedObject(ROWS)

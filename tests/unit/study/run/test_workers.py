@@ -11,10 +11,11 @@ from typing import ClassVar
 import pytest
 
 from attacks._study_cells import LightRunner, Stubborn, cheap, light_rows, small_plan
+from evenhand._shared_objects import SharedObject
 from evenhand.study.run import workers
 from evenhand.study.run.attempt import as_texts, from_texts
 from evenhand.study.run.events import CellDone
-from evenhand.study.run.workers import Died, Job, Pool, Shared, _Worker, serve
+from evenhand.study.run.workers import Died, Job, Pool, _Worker, serve
 from evenhand.study.store.store import Store
 from evenhand.study.tasks.collect.task import CollectTask
 
@@ -55,10 +56,10 @@ def _own_signals():
 def _answers(job, cells):
     """Let this process be a worker, and return what it answers to the cells."""
     ours, theirs = Pipe()
-    shared, answers = Shared(job), []
+    shared, answers = SharedObject(job), []
 
     def ask():
-        ours.send(shared.message)
+        ours.send_bytes(shared.message)
         for cell in cells:
             ours.send(cell.id)
             texts, compiling = ours.recv()

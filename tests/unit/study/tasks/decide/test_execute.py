@@ -2,6 +2,7 @@
 
 import math
 import os
+import pickle
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from evenhand._shared_objects import SharedObject
 from evenhand.answer.page import build_page
 from evenhand.decide.allotment.allotment import Allotment
 from evenhand.decide.language.parse import parse
@@ -26,10 +28,8 @@ from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.results.results import Results
-from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
-from evenhand.study.run.workers import Job, Shared, open_job
 from evenhand.study.store.canonical import outcome_from, result_text
 from evenhand.study.tasks.decide.execute import claim_of, decide
 from evenhand.study.tasks.decide.task import DecideTask
@@ -210,9 +210,9 @@ def test_a_study_is_kept_and_read_again(tmp_path):
 def test_shared_entities_are_the_entities():
     """What worker processes map is what was prepared."""
     prepared = prepare(Plan(task=money_task()), frame=PLACES)
-    shared = Shared(Job(Plan(task=money_task()), prepared, execute))
+    shared = SharedObject(prepared)
     try:
-        entities = open_job(shared.message).prepared.entities
+        entities = pickle.loads(shared.message).entities
     finally:
         shared.close()
 

@@ -1,6 +1,7 @@
 """Cells of a study of classifiers: stored is what the classifiers say, and the same wherever it is run."""
 
 import math
+import pickle
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from evenhand._shared_objects import SharedObject
 from evenhand.errors import InvalidParameterError, MissingExtraError, PlanError, SchemaError
 from evenhand.learn.training.logistic import DPLogisticRegression
 from evenhand.privacy.guarantees.guarantee import Guarantee
@@ -22,7 +24,6 @@ from evenhand.study.results.results import Results
 from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
-from evenhand.study.run.workers import Job, Shared, open_job
 from evenhand.study.store.canonical import outcome_from, result_text
 from evenhand.study.tasks.base import Prepared
 from evenhand.study.tasks.learn import prepare as learn_prepare
@@ -242,9 +243,9 @@ def test_a_promise_of_training_says_what_the_schema_does_to_it():
 
 def test_features_are_shared_with_workers_and_cut_with_the_rows():
     prepared = small_rows()
-    shared = Shared(Job(Plan(), prepared, execute))
+    shared = SharedObject(prepared)
     try:
-        assert np.array_equal(open_job(shared.message).prepared.features, prepared.features)
+        assert np.array_equal(pickle.loads(shared.message).features, prepared.features)
     finally:
         shared.close()
     assert prepared.subset(100).features.shape == (100, prepared.features.shape[1])
