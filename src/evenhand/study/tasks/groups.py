@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from evenhand.study.page.words import words_in
 from evenhand.study.tasks.base import refuse_field
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -154,18 +153,3 @@ def margin_rates(
             labels,
         )
     return rates
-
-
-def groups_of_cells(prepared: Prepared) -> Iterator[tuple[NDArray[np.int64], tuple[str, ...]]]:
-    """Yield the group of every cell of the table of all columns, with the labels; then those of each margin.
-
-    A cell whose place is beyond the labels is of no group: who is in it does not state all columns, or
-    nobody is.
-    """
-    facts, schema = prepared.facts, prepared.facts.schema
-    shape = tuple(schema.sizes.values())
-    codes = dict(zip(schema.names, np.unravel_index(np.arange(math.prod(shape)), shape), strict=True))
-    own = schema.group_codes(codes)
-    yield np.array(prepared.places)[own], facts.groups
-    for column, labels in facts.margins.items():
-        yield np.where(own == schema.not_stated, len(labels), codes[column]), labels

@@ -43,7 +43,8 @@ def effects(task: CollectTask, results: ResultData, *, page: Setting | None = No
     for setting in protected:
         name = str(setting)
         if setting.mechanism == NAME:
-            options[name] = replace(options[name], epsilon=_epsilon_in_all(setting))
+            in_all = float(setting.epsilon or 0) + float(OptimalWay.of(setting).budget or 0)
+            options[name] = replace(options[name], epsilon=in_all)  # with what counting the groups costs
         if setting in twins:
             options[name] = replace(options[name], method="")  # no curve of its own
     return classifier_effects(results, options.values(), page, test=None if task.folds else task.test)
@@ -89,8 +90,3 @@ def reports_of(setting: Setting, schema: Schema) -> Any:
 def _simplicity(setting: Setting) -> int:
     """Return how much a way asks of whoever collects: a protocol, then joint reports, then outcome rates."""
     return 2 * (setting.mechanism == NAME) + int(setting.option("strategy") == "combined")
-
-
-def _epsilon_in_all(setting: Setting) -> float:
-    """Return the epsilon of a report by the optimal protocol with what counting the groups costs."""
-    return float(setting.epsilon or 0) + float(OptimalWay.of(setting).budget or 0)

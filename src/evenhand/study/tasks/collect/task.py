@@ -52,6 +52,7 @@ OWN = "own:"
 
 _OWNER = "CollectTask"
 _COMBINED = ("grr", AUTO, NAME)
+_OWN_CLASSIFIER = "from Python, the classifier itself can be given, with any parameters."
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -219,7 +220,7 @@ class CollectTask(Task):
             "splits": _names("splits", splits, SPLITS),
             "strategies": _names("strategies", strategies, STRATEGIES),
             "model": _checked_model(model, parameters),
-            "parameters": _checked_parameters(parameters),
+            "parameters": plain_mapping("parameters", parameters, owner=_OWNER, hint=_OWN_CLASSIFIER),
             "encoder": one_of("encoder", encoder, ENCODERS, owner=_OWNER),
             "test": share("test", test, owner=_OWNER),
             "folds": None if folds is None else integer("folds", folds, owner=_OWNER, low=2, high=1000),
@@ -354,11 +355,6 @@ def _checked_model(model: Any, parameters: object) -> Any:
     return model
 
 
-def _checked_parameters(parameters: object) -> dict[str, Any]:
-    hint = "from Python, the classifier itself can be given, with any parameters."
-    return plain_mapping("parameters", parameters, owner=_OWNER, hint=hint)
-
-
 def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str, outcomes: str = "") -> str:
     """Return ``evenhand privatize`` with the protocol, split, columns and domains of a setting.
 
@@ -378,8 +374,7 @@ def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str,
     if setting.epsilon is None or (not outcomes if is_optimal else protocol_parameters(setting)):
         return ""
     strategy, split = str(setting.option("strategy")), str(setting.option("split"))
-    columns = (str(schema.protected),) if strategy == "single" else schema.sensitive
-    names = typed_list(columns)
+    names = typed_list((str(schema.protected),) if strategy == "single" else schema.sensitive)
     out = "reports.csv" if PurePath(data).name != "reports.csv" else "private-reports.csv"
     words = ["evenhand", "privatize", data, out, "--schema", file]
     words += ["--columns", names, "--epsilon", as_text(setting.epsilon), "--protocol", setting.mechanism]

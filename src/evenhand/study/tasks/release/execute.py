@@ -19,13 +19,15 @@ from evenhand.release.postprocess.registry import steps_of
 from evenhand.release.table.histogram import Histogram
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
-from evenhand.study.tasks.groups import groups_of_cells, margin_rates, rates_by_group
+from evenhand.study.tasks.groups import margin_rates, rates_by_group
 from evenhand.study.tasks.release.measures import errors_by_group, errors_by_size, errors_of_a_table
 from evenhand.study.tasks.release.task import STATED
 from evenhand.study.tasks.shared.parts import parts, timed
 from evenhand.study.tasks.shared.table_mechanisms import build_mechanism
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from evenhand.privacy.guarantees.guarantee import Guarantee
@@ -75,7 +77,7 @@ def execute(task: ReleaseTask, cell: Cell, *, seed: int, prepared: Prepared) -> 
             measures = errors_of_a_table(*numbers, error=error, suppressed=table.suppressed) | table.claim
             measures["error_exact"] = float(error is not None)
             groups: dict[str, dict[str, float]] = {}
-            for cells, labels in groups_of_cells(prepared):
+            for cells, labels in _groups_of_cells(prepared):
                 groups |= errors_by_group(
                     *numbers,
                     groups=cells,
@@ -163,6 +165,21 @@ def _claimed(guarantee: Guarantee) -> dict[str, float]:
     delta = 1.0 if nothing else float_above(guarantee.delta)
     epsilon = math.nan if nothing else float(guarantee.epsilon or 0)
     return {"delta": delta, "claimed_epsilon": epsilon, "delta_tight": float(guarantee.tight)}
+
+
+def _groups_of_cells(prepared: Prepared) -> Iterator[tuple[NDArray[np.int64], tuple[str, ...]]]:
+    """Yield the group of every cell of the table of all columns, with the labels; then those of each margin.
+
+    A cell whose place is beyond the labels is of no group: who is in it does not state all columns, or
+    nobody is.
+    """
+    facts, schema = prepared.facts, prepared.facts.schema
+    shape = tuple(schema.sizes.values())
+    codes = dict(zip(schema.names, np.unravel_index(np.arange(math.prod(shape)), shape), strict=True))
+    own = schema.group_codes(codes)
+    yield np.array(prepared.places)[own], facts.groups
+    for column, labels in facts.margins.items():
+        yield np.where(own == schema.not_stated, len(labels), codes[column]), labels
 
 
 # --- a model that learns from the table -----------------------------------------------------------
