@@ -57,11 +57,10 @@ class CostLimits:
     error: float = 0.25
 
 
-class Harmed(NamedTuple):
-    """A group that lacks more with a remedy than under the page's option, and by how much."""
+class Rise(NamedTuple):
+    """How much more a group lacks under an option than under the page's, by the effect that it lacks most."""
 
-    group: str
-    effect: str
+    lead: Observation
     limits: Limits
 
 
@@ -74,7 +73,7 @@ class Trial:
     option : Option
     tag : Tag
     failed : tuple of Test
-    harmed : tuple of Harmed
+    harmed : tuple of Rise
         The groups that fail the second test.
     relief : Limits
         By how much less the first payer lacks.
@@ -87,7 +86,7 @@ class Trial:
     option: Option
     tag: Tag
     failed: tuple[Test, ...]
-    harmed: tuple[Harmed, ...]
+    harmed: tuple[Rise, ...]
     relief: Limits
     left: float
     costs: tuple[str, ...]
@@ -184,39 +183,27 @@ def _is_known(table: EffectTable, name: str) -> bool:
     return billed is None or billed.is_stored
 
 
-class _Compared(NamedTuple):
-    """How much more a group lacks under an option than under the page's, by the effect that it lacks most."""
-
-    group: str
-    unit: str
-    lead: Observation
-    limits: Limits
-
-
 def _try(
     table: EffectTable,
     option: Option,
     payer: Payer | None,
-    compared: list[_Compared],
+    rises: list[Rise],
     left: float,
     costs: CostLimits,
 ) -> Trial:
     failed: list[Test] = []
     if find_trouble(table, option.name):
         failed.append("usable")
-    worse = [each for each in compared if _is_harm(table, each)]
-    worse.sort(key=lambda each: (EFFECTS[each.lead.effect].tier, -each.limits.mean))
-    harmed = tuple(Harmed(each.group, each.lead.effect, each.limits) for each in worse)
+    harmed = sorted(
+        (each for each in rises if _is_harm(table, each)),
+        key=lambda each: (EFFECTS[each.lead.effect].tier, -each.limits.mean),
+    )
     if harmed:
         failed.append("no new harm")
     relief = Limits(*[math.nan] * 5)
     if payer is not None:
         own = table.by_key[payer.row.setting, payer.row.group, payer.row.effect]
-        unit = EFFECTS[payer.row.effect].unit
-        relief = next(
-            (_negate(each.limits) for each in compared if (each.group, each.unit) == (own.group, unit)),
-            relief,
-        )
+        relief = next((_negate(each.limits) for each in rises if _is_alike(each.lead, own)), relief)
         if not (relief.low > 0 and relief.mean >= float(per_head(own, table.threshold(own)))):
             failed.append("the right harm")
     beyond = _find_costs(table, option.name, costs)
@@ -231,17 +218,22 @@ def _try(
         tag = "needs the true group"
     elif failed:
         tag = "trade-off"
-    return Trial(option, tag, tuple(failed), harmed, relief, left, beyond)
+    return Trial(option, tag, tuple(failed), tuple(harmed), relief, left, beyond)
 
 
-def _is_harm(table: EffectTable, compared: _Compared) -> bool:
+def _is_alike(one: Observation, other: Observation) -> bool:
+    """Return whether two observations are of one group and unit."""
+    return one.group == other.group and EFFECTS[one.effect].unit == EFFECTS[other.effect].unit
+
+
+def _is_harm(table: EffectTable, rise: Rise) -> bool:
     """Return whether a group's harm rises by what matters, or clearly and perhaps by that."""
-    limits = compared.limits
-    matters = float(per_head(compared.lead, table.threshold(compared.lead)))
+    limits = rise.limits
+    matters = float(per_head(rise.lead, table.threshold(rise.lead)))
     return limits.mean >= matters or (limits.low > 0 and limits.high >= matters)
 
 
-def _compare_harms(table: EffectTable, names: list[str], level: float) -> dict[str, list[_Compared]]:
+def _compare_harms(table: EffectTable, names: list[str], level: float) -> dict[str, list[Rise]]:
     """Return how much more each judged group lacks under each option than under the page's.
 
     The effect is the one that the group lacks most under each option; where it lacks nothing on average, its
@@ -258,9 +250,9 @@ def _compare_harms(table: EffectTable, names: list[str], level: float) -> dict[s
     for key in keys:
         (values, lead), (page_values, page_lead) = worst[key], worst[table.page, *key[1:]]
         samples.append(sample_difference(lead, values, page_lead, page_values))
-    found: dict[str, list[_Compared]] = {name: [] for name in names}
-    for (name, group, unit), limits in zip(keys, limit_samples(samples, level), strict=True):
-        found[name].append(_Compared(group, unit, worst[name, group, unit][1], limits))
+    found: dict[str, list[Rise]] = {name: [] for name in names}
+    for key, limits in zip(keys, limit_samples(samples, level), strict=True):
+        found[key[0]].append(Rise(worst[key][1], limits))
     return found
 
 
@@ -288,14 +280,12 @@ def _worst_lacks(table: EffectTable, names: list[str], unit: str) -> dict[str, f
 def _find_costs(table: EffectTable, name: str, costs: CostLimits) -> tuple[str, ...]:
     """Return the effects of everybody that an option takes beyond their limits."""
     beyond = []
-    page_given, due = (_mean_in_all(table, each, "in_all") for each in (table.page, table.unprotected))
+    page_given, due = (table.in_all(each, "in_all") for each in (table.page, table.unprotected))
     if changes_given(table, name, costs, allowed=abs(page_given - due)):
         beyond.append("in_all")
-    wrong, page_wrong = (_mean_in_all(table, each, "wrong") for each in (name, table.page))
-    if wrong - page_wrong > costs.wrong:
+    if table.in_all(name, "wrong") - table.in_all(table.page, "wrong") > costs.wrong:
         beyond.append("wrong")
-    error, page_error = (_mean_in_all(table, each, "off") for each in (name, table.page))
-    if error > page_error * (1 + costs.error):
+    if table.in_all(name, "off") > table.in_all(table.page, "off") * (1 + costs.error):
         beyond.append("off")
     return tuple(beyond)
 
@@ -305,7 +295,7 @@ def changes_given(table: EffectTable, name: str, costs: CostLimits, *, allowed: 
 
     Against the unprotected result; a change of at most what is `allowed` is never too much.
     """
-    given, due = (_mean_in_all(table, each, "in_all") for each in (name, table.unprotected))
+    given, due = (table.in_all(each, "in_all") for each in (name, table.unprotected))
     people = table.by_key.get((name, EVERYBODY, "in_all"))
     if people is None or math.isnan(due):
         return False
@@ -319,11 +309,6 @@ def _is_one_answer(given: float, everybody: Observation) -> bool:
     """Return whether nearly everybody or nearly nobody is given something."""
     share = given / everybody.people if everybody.people else 0.5
     return max(share, 1 - share) >= _ONE_ANSWER
-
-
-def _mean_in_all(table: EffectTable, name: str, effect: str) -> float:
-    seen = table.by_key.get((name, EVERYBODY, effect))
-    return math.nan if seen is None or not seen.is_stored else seen.mean_after
 
 
 def _negate(limits: Limits) -> Limits:

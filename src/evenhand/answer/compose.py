@@ -15,13 +15,12 @@ from evenhand.answer.sentences import (
     say_verdict,
     say_what_to_do,
     say_who,
-    steps_of,
 )
 from evenhand.answer.telling import Telling, has_figures, told_in
 from evenhand.answer.view import RemedyLine, View
 from evenhand.report.language import written_in
 from evenhand.report.marks import EffectPanel, EffectRow, LackCurve, Lacking, Stage
-from evenhand.report.words import MINUS, number
+from evenhand.report.words import MINUS, capital, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +30,9 @@ if TYPE_CHECKING:
 
 _MOST_DRAWN, _DRAWN_OF_MANY = 30, 12
 _MOST_CURVES = 4
+_OF_CASE = (
+    "language", "kind", "question", "meta", "warnings", "promise", "evidence", "method", "limits", "sources",
+)  # fmt: skip
 _BESIDE = {
     "selected": "wrongly_refused",
     "wrongly_refused": "selected",
@@ -57,16 +59,12 @@ def _compose(telling: Telling) -> View:
     remedies = _list_remedies(telling)
     shown = {"", recommended or telling.table.page}
     return View(
-        language=case.language,
-        kind=case.kind,
-        question=case.question,
-        meta=case.meta,
+        **{name: getattr(case, name) for name in _OF_CASE},
         state=telling.verdict.state,
         verdict=say_verdict(telling),
         who=say_who(telling),
         how_much=say_how_much(telling),
         what_to_do=say_what_to_do(telling),
-        warnings=case.warnings,
         heading=_head_picture(telling),
         panels=tuple(_draw_panels(telling, recommended)),
         caption=_caption(telling),
@@ -77,11 +75,6 @@ def _compose(telling: Telling) -> View:
         remedies=remedies,
         remedy_caption=telling.say("choice.caption") if remedies else "",
         commands=tuple(command for command in case.commands if command.option in shown),
-        promise=case.promise,
-        evidence=case.evidence,
-        method=case.method,
-        limits=case.limits,
-        sources=case.sources,
         rows=telling.rows,
         page=telling.table.page,
         recommended=recommended,
@@ -131,15 +124,8 @@ def _order(telling: Telling, effect: str) -> list[str]:
     groups = [row for row in page if row.group not in telling.table.entities]
     drawn = {*telling.harmed, *(row.group for row in groups)}
     rows = [row for row in page if row.group in drawn] if groups else page
-    rows.sort(
-        key=lambda row: (row.status == "unjudged", not row.is_harm, -_harm_size(telling, row), row.group)
-    )
+    rows.sort(key=lambda row: (row.status == "unjudged", not row.is_harm, -telling.lack(row), row.group))
     return [row.group for row in rows]
-
-
-def _harm_size(telling: Telling, row: Effect) -> float:
-    size = telling.lack(row)
-    return size if math.isfinite(size) else 0.0
 
 
 def _draw_panel(telling: Telling, effect: str, order: Sequence[str], recommended: str) -> EffectPanel:
@@ -148,8 +134,7 @@ def _draw_panel(telling: Telling, effect: str, order: Sequence[str], recommended
     drawn = rows if len(rows) <= _MOST_DRAWN else rows[:_DRAWN_OF_MANY]
     rest = ""
     if left := rows[len(drawn) :]:
-        most = max(left, key=lambda row: _harm_size(telling, row))
-        rest = say("picture.rest", n=len(left), amount=telling.left(most))
+        rest = say("picture.rest", n=len(left), amount=telling.left(max(left, key=telling.lack)))
     thresholds = {
         round(table.threshold(telling.seen(row)) * telling.scale(row), 9)
         for row in rows
@@ -185,7 +170,7 @@ def _draw_line(telling: Telling, row: Effect, recommended: str) -> EffectRow:
     scale = telling.scale(row)
     return EffectRow(
         group=row.group,
-        label=telling.start(name.label),
+        label=capital(name.label),
         note=note,
         due=row.due * scale,
         due_shown=telling.shown(row.effect, row.due * scale),
@@ -280,10 +265,6 @@ def _caption(telling: Telling) -> str:
 # --- what to choose -----------------------------------------------------------------------------------
 
 
-def _page_epsilon(telling: Telling) -> float:
-    return telling.table.by_name[telling.table.page].epsilon
-
-
 def _head_choice(telling: Telling, *, has_curve: bool) -> str:
     choice, say = telling.choice, telling.say
     if choice.recommended:
@@ -294,15 +275,15 @@ def _head_choice(telling: Telling, *, has_curve: bool) -> str:
 
 
 def _head_remedies(telling: Telling) -> str:
-    epsilon = _page_epsilon(telling)
+    epsilon = telling.table.by_name[telling.table.page].epsilon
     return telling.say("choice.remedy" if math.isfinite(epsilon) else "choice.remedy_alone", e=epsilon)
 
 
 def _head_epsilon(telling: Telling) -> str:
-    step = smallest_epsilon(steps_of(telling))
-    return (
-        telling.say("choice.epsilon_none") if step is None else telling.say("choice.epsilon", e=step.epsilon)
-    )
+    step = smallest_epsilon(telling.steps)
+    if step is None:
+        return telling.say("choice.epsilon_none")
+    return telling.say("choice.epsilon", e=step.epsilon)
 
 
 def _list_remedies(telling: Telling) -> tuple[RemedyLine, ...]:
@@ -310,7 +291,9 @@ def _list_remedies(telling: Telling) -> tuple[RemedyLine, ...]:
     if not choice.trials:
         return ()
     page = telling.table.page
-    base = say("price.base", **telling.named(payer.row.group for payer in found.payers))
+    payers, worst = [payer.row.group for payer in found.payers], telling.worst_under(page)
+    is_worst = worst is None or worst.group in payers  # else the number beside it is not theirs
+    base = say("price.base", **telling.named(payers)) if is_worst else ""
     lines = [
         RemedyLine(
             say("choice.none", P=telling.option(page).words),
@@ -326,7 +309,7 @@ def _list_remedies(telling: Telling) -> tuple[RemedyLine, ...]:
         price = say_price(telling, trial)
         lines.append(
             RemedyLine(
-                telling.start(name.words),
+                capital(name.words),
                 trial.tag,
                 tag,
                 *_say_left(telling, trial.option.name),
@@ -344,7 +327,7 @@ def _say_left(telling: Telling, name: str) -> tuple[str, str]:
     least, most = telling.lack_limits(worst)
     if not most > 0 or worst.effect == "counted":
         return telling.left(worst), ""
-    low, high = (telling.shown(worst.effect, telling.drawn(worst, each)) for each in (least, most))
+    low, high = (telling.shown(worst.effect, each) for each in (least, most))
     return telling.left(worst), telling.say("amount.range", low=low, high=high)
 
 
@@ -362,18 +345,18 @@ def _draw_curve(telling: Telling, recommended: str) -> LackCurve | None:
             option: row
             for option in sorted(table.options, key=lambda each: (each.epsilon, each.name))
             if option.method == method and math.isfinite(option.epsilon)
-            and (row := telling.worst_under(option.name)) and math.isfinite(telling.lack(row))
-        }  # fmt: skip
+            if (row := telling.worst_under(option.name))
+        }
         if len(tried) < 2:
             continue
-        name = next((each.name for each in tried if each.epsilon == page.epsilon), next(iter(tried)).name)
+        at = next((each for each in tried if each.epsilon == page.epsilon), next(iter(tried)))
         lines.append(
             Lacking(
-                telling.option(name).words,
+                telling.option(at.name).words,
                 "recommended" if method == chosen else "page" if method == page.method else "other",
                 tuple(each.epsilon for each in tried),
                 tuple(telling.drawn(row, telling.lack(row)) for row in tried.values()),
-                *_limits_at(telling, name),
+                *telling.lack_limits(tried[at]),
                 tuple(telling.lack_words(row) for row in tried.values()),
             )
         )
@@ -389,12 +372,3 @@ def _draw_curve(telling: Telling, recommended: str) -> LackCurve | None:
         matters_words=say("choice.matters", amount=telling.shown(lead.effect, matters)),
         alt=say_curve(telling),
     )
-
-
-def _limits_at(telling: Telling, name: str) -> tuple[float, float]:
-    """Return the limits of what the worst-off lack under an option; NaN where it has none."""
-    row = telling.worst_under(name)
-    least, most = (math.nan, math.nan) if row is None else telling.lack_limits(row)
-    if row is None or not math.isfinite(least):
-        return math.nan, math.nan
-    return telling.drawn(row, least), telling.drawn(row, most)

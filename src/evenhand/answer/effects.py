@@ -285,6 +285,11 @@ class EffectTable:
             if option.is_remedy and option.epsilon <= page.epsilon and option.delta <= page.delta
         )
 
+    def in_all(self, name: str, effect: str) -> float:
+        """Return an effect on everybody under an option; NaN where it is not known."""
+        seen = self.by_key.get((name, EVERYBODY, effect))
+        return math.nan if seen is None else seen.mean_after
+
     def harm_of(self, effect: str) -> Harm:
         """Return who an effect hurts."""
         if effect in self.context:
@@ -303,10 +308,9 @@ class EffectTable:
 
     def before(self, seen: Observation) -> NDArray[np.float64]:
         """Return what the group has under the reference of an option; empty if that was not seen."""
-        reference = self.by_name[seen.option].reference
-        if reference in ("", self.unprotected):
+        if self.by_name[seen.option].reference in ("", self.unprotected):
             return seen.due
-        step = self.by_key.get((reference, seen.group, seen.effect))
+        step = self._step(seen)
         return np.array([]) if step is None else step.after
 
     def change(self, seen: Observation) -> Contrast | None:
@@ -314,13 +318,15 @@ class EffectTable:
         if seen.contrasts is None:
             return None
         after, before = seen.contrasts
-        reference = self.by_name[seen.option].reference
-        if reference not in ("", self.unprotected):
-            step = self.by_key.get((reference, seen.group, seen.effect))
+        if self.by_name[seen.option].reference not in ("", self.unprotected):
+            step = self._step(seen)
             if step is None or step.contrasts is None:
                 return None
             before = step.contrasts[0]
         return after - before
+
+    def _step(self, seen: Observation) -> Observation | None:
+        return self.by_key.get((self.by_name[seen.option].reference, seen.group, seen.effect))
 
 
 def mean(values: NDArray[np.float64]) -> float:

@@ -103,7 +103,7 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
         state = "stop"
     elif named:
         state = "pays"
-    elif judged and not still_open and not harmed:
+    elif not still_open and not harmed and (judged or (not harmful and _is_stored(table))):
         state = "nobody"
     bounded = [row for row in harmful if row.status == "none"]
     base = judged - set(table.margins) - table.entities
@@ -123,6 +123,11 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
             )
         ),
     )
+
+
+def _is_stored(table: EffectTable) -> bool:
+    """Return whether anything is known of the page's option; then nobody is due what it could take away."""
+    return any(seen.is_stored for seen in table.by_option[table.page])
 
 
 def find_trouble(table: EffectTable, name: str) -> tuple[Trouble, ...]:
@@ -164,6 +169,23 @@ def side_in_each(table: EffectTable, row: Effect) -> Literal["lost", "gained", "
     if len(values) < 2 or math.isfinite(row.low) or values.min() <= 0 <= values.max():
         return ""
     return "lost" if row.lack_by(values[0]) > 0 else "gained"
+
+
+def sort_open(table: EffectTable, rows: list[Effect]) -> list[Effect]:
+    """Return open rows, those that lost in every repeat first, then those with limits that may lack most."""
+
+    def order(row: Effect) -> tuple[int, float]:
+        side = side_in_each(table, row)
+        if side == "lost":
+            return 0, -row.lack_by(row.change)
+        has_limits = math.isfinite(row.low)
+        most = row.bound if has_limits else row.lack_by(np.nan_to_num(row.change))
+        threshold = 1.0
+        if row.status != "not stored":
+            threshold = table.threshold(table.by_key[row.setting, row.group, row.effect])
+        return 1 + (side == "gained") + (not has_limits), -float(most) / (threshold or 1.0)
+
+    return sorted(rows, key=order)
 
 
 def _payer(table: EffectTable, row: Effect) -> Payer:
@@ -268,21 +290,18 @@ def _lack_of(table: EffectTable, row: Effect) -> float:
     return lack if math.isfinite(lack) else -math.inf
 
 
-def _comparable(table: EffectTable, row: Effect, amount: float) -> tuple[float, float]:
-    """Return an amount as a multiple of what matters, which all units have."""
-    seen = table.by_key[row.setting, row.group, row.effect]
-    threshold = table.threshold(seen)
-    return (amount / threshold if threshold else math.inf, amount)
-
-
 def _most_bounded(table: EffectTable, rows: list[Effect]) -> Effect | None:
     """Return the row that nobody lacks more than: the largest bound beside what matters, or in money."""
-    worst = max(rows, key=lambda row: _comparable(table, row, row.bound), default=None)
+
+    def compare(row: Effect) -> tuple[float, float]:
+        threshold = table.threshold(table.by_key[row.setting, row.group, row.effect])
+        return (row.bound / threshold if threshold else math.inf, row.bound)
+
+    worst = max(rows, key=compare, default=None)
     if worst is None or worst.unit != "dollars":
         return worst
-    return max(
-        (row for row in rows if row.unit == "dollars"), key=lambda row: (_bound_of(table, row), row.group)
-    )
+    in_money = (row for row in rows if row.unit == "dollars")
+    return max(in_money, key=lambda row: (_bound_of(table, row), row.group))
 
 
 def _is_dead(table: EffectTable, name: str) -> bool:

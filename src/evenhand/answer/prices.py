@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from evenhand.answer.choice import try_next_steps
 from evenhand.answer.effects import EVERYBODY
 from evenhand.answer.harm import find_trouble
@@ -22,11 +20,11 @@ def say_price(telling: Telling, trial: Trial, *, most: int = 3) -> str:
     """Return what a remedy costs: whom it harms most, then what goes beyond its limit."""
     say, name = telling.say, trial.option.name
     words = _trouble_words(telling, name)
-    for harmed in sorted(trial.harmed, key=lambda each: (-each.limits.mean, each.group))[:2]:
-        row = telling.by_key[name, harmed.group, harmed.effect]
-        amount = telling.rise(row, harmed.limits.mean)
-        key = "price.harmed_off" if harmed.effect == "off" else "price.harmed"
-        words.append(say(key, amount=amount, **telling.slots(harmed.group)))
+    for harmed in sorted(trial.harmed, key=lambda each: (-each.limits.mean, each.lead.group))[:2]:
+        group, effect = harmed.lead.group, harmed.lead.effect
+        amount = telling.rise(telling.by_key[name, group, effect], harmed.limits.mean)
+        key = "price.harmed_off" if effect == "off" else "price.harmed"
+        words.append(say(key, amount=amount, **telling.slots(group)))
     words += [say_cost(telling, name, effect) for effect in trial.costs]
     return listed(words[:most]) if words else say("price.none")
 
@@ -45,12 +43,10 @@ def say_next_steps(telling: Telling) -> list[str]:
 
 def say_cost(telling: Telling, name: str, effect: str) -> str:
     """Return what an option costs in all by an effect: people selected, rights, money, or errors."""
-    table = telling.table
+    table, key = telling.table, effect
     now, due = (
-        float(np.nanmean(table.by_key[each, EVERYBODY, effect].after))
-        for each in (name, table.unprotected if effect == "in_all" else table.page)
+        table.in_all(each, effect) for each in (name, table.unprotected if effect == "in_all" else table.page)
     )
-    key = effect
     if effect == "in_all":
         key = "paid" if table.pays_money else "rights" if "refused" in table.effects else "given"
     share = number(100 * abs(now / due - 1), 0) if due else "–"
@@ -78,6 +74,5 @@ def say_useless(telling: Telling, trouble: Trouble, name: str) -> str:
         return say(
             "how.no_guarantee", delta=in_language(f"{delta:.2g}"), n=telling.shown("wrong", 1000 * delta)
         )
-    selected = table.by_key[name, EVERYBODY, "selected"]
-    share = float(np.nanmean(selected.after))
+    share = table.in_all(name, "selected")
     return say("how.dead", n=telling.shown("selected", max(share, 1000 - share)))

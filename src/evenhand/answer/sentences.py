@@ -10,15 +10,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from evenhand.answer.choice import CostLimits, changes_given, list_steps, smallest_epsilon
+from evenhand.answer.choice import changes_given, smallest_epsilon
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE
 from evenhand.answer.harm import changes_of, side_in_each
 from evenhand.answer.prices import say_cost, say_next_steps, say_price, say_useless
 from evenhand.answer.view import Sentence
-from evenhand.report.words import epsilon_of, listed, number
+from evenhand.report.words import capital, epsilon_of, listed, number
 
 if TYPE_CHECKING:
-    from evenhand.answer.choice import Step, Trial
+    from evenhand.answer.choice import Trial
     from evenhand.answer.status import Effect
     from evenhand.answer.telling import Telling
 
@@ -59,7 +59,9 @@ def _say_who_pays(telling: Telling) -> str:
     """Return the verdict on the payers: whether it can be undone, and at whose cost."""
     found = telling.verdict
     first, use, trade_off = found.payers[0], _recommended(telling), _trade_off(telling)
-    slots = telling.named(payer.row.group for payer in found.payers) | {"P": _protection(telling)}
+    slots = telling.named(payer.row.group for payer in found.payers) | {
+        "P": telling.case.protection or telling.words.say("default.protection")
+    }
     key = "pays"
     if use is not None:
         most = use.relief.mean >= _MOST_OF_IT * first.amount
@@ -68,11 +70,11 @@ def _say_who_pays(telling: Telling) -> str:
         key = "everybody_alike" if len(found.payers) == len(telling.harmed) else "everybody"
     elif trade_off is not None:
         key, unit = "costly", EFFECTS[first.row.effect].unit
-        alike = [each for each in trade_off.harmed if EFFECTS[each.effect].unit == unit]
+        alike = [each for each in trade_off.harmed if EFFECTS[each.lead.effect].unit == unit]
         worst = max(alike, key=lambda each: each.limits.mean, default=None)
         if worst is not None and worst.limits.mean > first.amount:
             key = "trade_off"
-            slots |= telling.named([worst.group], slot="H")
+            slots |= telling.named([worst.lead.group], slot="H")
             slots |= {"R": telling.option(trade_off.option.name).words}
     elif found.maybe_worse:
         key = "maybe"
@@ -96,8 +98,10 @@ def _who(telling: Telling) -> str:
     if found.trouble and found.trouble[0] != "missing":
         if found.trouble[0] != "below zero":
             return say("who.useless")
-        billed = [payer.row.group for payer in found.payers if payer.row.effect == "billed"]
-        return say("who.below_zero", **telling.named(billed or [_most_billed(telling)]))
+        groups = [payer.row.group for payer in found.payers if payer.row.effect == "billed"]
+        billed = [row for row in telling.rows_of[telling.table.page] if row.effect == "billed"]
+        most = max(billed, key=lambda row: (row.group != EVERYBODY, row.after)).group
+        return say("who.below_zero", **telling.named(groups or [most]))
     if found.payers:
         return _who_pays(telling)
     if found.state == "nobody":
@@ -179,10 +183,9 @@ def _tested(telling: Telling, row: Effect) -> int:
 
 def tell_row(telling: Telling, row: Effect) -> str:
     """Return a row in a line: what changes for a group, with its limits."""
+    slots = telling.slots(row.group)
     if row.status == "not stored":
-        return telling.say(
-            "detail.row", words=telling.say("picture.not_stored"), limits="", L=_label(telling, row)
-        )
+        return telling.say("detail.row", words=telling.say("picture.not_stored"), limits="", **slots)
     scale = telling.scale(row)
     words = telling.moved(row, is_step=True)
     if EFFECTS[row.effect].unit == "of 100 releases" or row.effect == "refused":
@@ -190,11 +193,7 @@ def tell_row(telling: Telling, row: Effect) -> str:
     if row.status in ("open", "none") and not row.basis.startswith("exact") and row.low < 0 < row.high:
         words = telling.say("picture.no_change")
     limits = telling.limits(row.effect, scale * row.low, scale * row.high)
-    return telling.say("detail.row", words=words, limits=limits, L=_label(telling, row))
-
-
-def _label(telling: Telling, row: Effect) -> str:
-    return telling.name(row.group).label
+    return telling.say("detail.row", words=words, limits=limits, **slots)
 
 
 # --- how much -----------------------------------------------------------------------------------------
@@ -206,7 +205,8 @@ def say_how_much(telling: Telling) -> Sentence:
     if found.trouble and found.trouble[0] in ("no guarantee", "dead", "dead without protection"):
         return Sentence(say_useless(telling, found.trouble[0], telling.table.page), ())
     if lead is None or lead.status == "not stored":
-        return Sentence(f"{telling.start(say('picture.not_stored'))}.", ())
+        unknown = f"{capital(say('picture.not_stored'))}."
+        return Sentence(say("how.nothing") if found.state == "nobody" else unknown, ())
     if found.payers or found.trouble:
         return _how_much_is_lacking(telling, lead)
     if found.state == "nobody":
@@ -308,7 +308,7 @@ def _what_to_do(telling: Telling) -> str:
     use = _recommended(telling)
     if use is not None:
         row, name = telling.lead_under(use.option.name), telling.option(use.option.name)
-        order = telling.start(name.use or name.words)
+        order = capital(name.use or name.words)
         if row is None or row.status == "not stored":
             return f"{order}."
         return say("do.use", use=order, then=telling.then(row))
@@ -321,8 +321,8 @@ def _what_to_do(telling: Telling) -> str:
 
 def _go_ahead(telling: Telling) -> str:
     """Return what to do where nobody pays; people selected in all may still be far fewer or more."""
-    say, steps, page = telling.say, steps_of(telling), telling.table.by_name[telling.table.page]
-    if changes_given(telling.table, page.name, telling.case.costs or CostLimits()):
+    say, steps, page = telling.say, telling.steps, telling.table.by_name[telling.table.page]
+    if changes_given(telling.table, page.name, telling.case.costs):
         return say("do.keep_costly", price=say_cost(telling, page.name, "in_all"))
     step = smallest_epsilon(steps)
     if step is None or len(steps) == 1:
@@ -334,13 +334,14 @@ def _no_remedy(telling: Telling) -> str:
     """Return what to do where somebody pays and nothing that was tried passes."""
     say, trade_off = telling.say, _trade_off(telling)
     if trade_off is not None:
-        return _trade_off_words(telling, trade_off)
+        price = say_price(telling, trade_off, most=1)
+        return say("do.trade_off", R=telling.option(trade_off.option.name).words, price=price)
     if telling.case.is_between_groups:
         groups = [payer.row.group for payer in telling.verdict.payers]
         return say("do.look", **telling.named(groups, words=_WORDS_OF_TWO))
     if needs := _needing_groups(telling):
         return say("do.needs_group", R=telling.option(needs[0].option.name).words)
-    step = smallest_epsilon(steps_of(telling))
+    step = smallest_epsilon(telling.steps)
     if step is not None and step.epsilon > telling.table.by_name[telling.table.page].epsilon:
         return say("do.less_privacy", e=step.epsilon)
     return say("do.helpless" if telling.choice.trials else "do.untried")
@@ -349,11 +350,6 @@ def _no_remedy(telling: Telling) -> str:
 def _needing_groups(telling: Telling) -> list[Trial]:
     found = [trial for trial in telling.choice.trials if trial.tag == "needs the true group"]
     return sorted(found, key=lambda trial: (trial.option.simplicity, trial.option.name))
-
-
-def _trade_off_words(telling: Telling, trial: Trial) -> str:
-    price = say_price(telling, trial, most=1)
-    return telling.say("do.trade_off", R=telling.option(trial.option.name).words, price=price)
 
 
 def _take(telling: Telling) -> str:
@@ -368,7 +364,8 @@ def _take(telling: Telling) -> str:
         differ = len(set(changes_of(telling.table, telling.lead))) > 1
         return say("do.repeats", n=_FEW_REPEATS) if differ else say("do.uncalibrated")
     needs, repeats = _people_to_settle(telling), telling.case.repeats
-    if repeats == 1 and needs:
+    if needs and (repeats == 1 or any(_is_still(telling, row) for row, _ in needs)):
+        needs.sort(key=lambda need: not _is_still(telling, need[0]))
         return say("do.people", n=_needed(telling, *needs[0]), **telling.slots(needs[0][0].group))
     growth = max((people / row.people for row, people in needs), default=2.0)
     more = max(math.ceil(repeats * (growth - 1)), 1 if needs else _FEW_REPEATS)
@@ -395,17 +392,26 @@ def _needed(telling: Telling, row: Effect, people: float) -> str:
 def _growth_to_settle(telling: Telling, row: Effect) -> float:
     """Return by how much an open row's repeats or people must grow for it to become clear or none.
 
-    Limits shrink with the root of either; NaN where there are no limits to go by.
+    Limits shrink with the root of either; NaN where there are no limits to go by. Where no repeat changes
+    anything, they shrink with people alone.
     """
     threshold = telling.table.threshold(telling.seen(row))
     lack = row.lack_by(row.change)
     reach = row.bound - lack
     if not (math.isfinite(row.low) and math.isfinite(reach)) or reach <= 0:
         return math.nan
+    if _is_still(telling, row):
+        return max(reach / threshold, 1.0)
     growths = [(reach / max(threshold - lack, threshold / 4)) ** 2]
     if abs(lack) >= threshold:
         growths.append(((row.high - row.low) / 2 / abs(lack)) ** 2)
     return max(min(growths), 1.0)
+
+
+def _is_still(telling: Telling, row: Effect) -> bool:
+    """Return whether no repeat changes anything, so that limits go by how many people there are."""
+    changes = changes_of(telling.table, row)
+    return row.basis.startswith("repeats") and len(changes) > 1 and not changes.any()
 
 
 def _what_details(telling: Telling) -> list[str]:
@@ -433,14 +439,14 @@ def _takes(telling: Telling) -> list[str]:
     if telling.verdict.state != "unsure" or telling.case.repeats > 1:
         return []
     return [
-        telling.say("detail.takes", n=_needed(telling, row, people), L=_label(telling, row))
+        telling.say("detail.takes", n=_needed(telling, row, people), **telling.slots(row.group))
         for row, people in _people_to_settle(telling)[1:]
     ]
 
 
 def say_curve(telling: Telling) -> str:
     """Return what the worst-off lack at each epsilon of the page's method; nothing for a single one."""
-    steps = steps_of(telling)
+    steps = telling.steps
     rows = [telling.worst_under(step.option) for step in steps]
     told = [telling.left(row) for row in rows if row is not None]
     if len(set(told)) < 2 or len(told) < len(steps):
@@ -450,11 +456,6 @@ def say_curve(telling: Telling) -> str:
         told = [*(text.partition(" ")[0] for text in told[:-1]), told[-1]]
     epsilons = [epsilon_of(step.epsilon) for step in steps]
     return telling.say("choice.alt", lacks=listed(told), epsilons=listed(epsilons))
-
-
-def steps_of(telling: Telling) -> tuple[Step, ...]:
-    """Return the curve over epsilon of the page's method."""
-    return list_steps(telling.table, telling.rows)
 
 
 def _recommended(telling: Telling) -> Trial | None:
@@ -472,12 +473,3 @@ def _trade_off(telling: Telling) -> Trial | None:
 def _few_words(telling: Telling) -> str:
     few = {row.group for row in telling.verdict.unjudged}
     return telling.say("who.few", n=len(few)) if few else ""
-
-
-def _most_billed(telling: Telling) -> str:
-    rows = [row for row in telling.rows if row.setting == telling.table.page and row.effect == "billed"]
-    return max(rows, key=lambda row: (row.group != EVERYBODY, row.after)).group
-
-
-def _protection(telling: Telling) -> str:
-    return telling.case.protection or telling.words.say("default.protection")

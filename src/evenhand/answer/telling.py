@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand.answer.case import Name, OptionName
-from evenhand.answer.choice import choose_remedy
+from evenhand.answer.choice import choose_remedy, list_steps
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE, per_head
-from evenhand.answer.harm import find_payers, side_in_each
+from evenhand.answer.harm import find_payers, sort_open
 from evenhand.answer.status import family_level, judge, keep_possible, limit_samples, sample_of
 from evenhand.answer.words import words_in
-from evenhand.report.words import MINUS, listed, number
+from evenhand.report.words import MINUS, capital, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from evenhand.answer.case import Case
-    from evenhand.answer.choice import Choice
+    from evenhand.answer.choice import Choice, Step
     from evenhand.answer.effects import EffectTable, Observation
     from evenhand.answer.harm import Verdict
     from evenhand.answer.status import Effect, Limits
@@ -75,6 +75,11 @@ class Telling:
         return choose_remedy(self.table, self.verdict, self.case.costs)
 
     @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The curve over epsilon of the page's method."""
+        return list_steps(self.table, self.rows)
+
+    @cached_property
     def by_key(self) -> dict[tuple[str, str, str], Effect]:
         """The rows by option, group and effect."""
         return {(row.setting, row.group, row.effect): row for row in self.rows}
@@ -108,14 +113,7 @@ class Telling:
     def open(self) -> tuple[Effect, ...]:
         """The open rows: those that lost in every repeat first, then those with limits that may lack most."""
         known = [row for row in self.harmful if row.status in ("open", "not stored")]
-
-        def order(row: Effect) -> tuple[int, float]:
-            side = side_in_each(self.table, row)
-            if side == "lost":
-                return 0, -row.lack_by(row.change)
-            return 1 + (side == "gained") + (not math.isfinite(row.low)), -_reach(self, row)
-
-        return tuple(sorted(known, key=order))
+        return tuple(sort_open(self.table, known))
 
     @cached_property
     def harmed(self) -> tuple[str, ...]:
@@ -166,19 +164,17 @@ class Telling:
     def named(self, groups: Iterable[str], *, slot: str = "G", words: int = MOST_WORDS) -> dict[str, Any]:
         """Return the slots of several groups, by name as far as so many words go, but at least one."""
         names = [self.name(group) for group in groups]
-        if len(names) == 1:
-            count = 1 if names[0].is_one else 2
-            return {slot: names[0].words, f"{slot.lower()}n": count} | self._verbs(slot, count)
+        count = 1 if len(names) == 1 and names[0].is_one else 2
+        verbs = {}
+        if slot == "G":
+            does, each = (self.words.say(f"does.{self.verb}", n=many) for many in (count, 1))
+            verbs, words = {"does": does, "each": each}, words + 1 - len(does.split())
         shown = [name.words for name in names[:MOST_NAMED]]
         while len(shown) > 1 and _count_words(shown, len(names)) > words:
             shown.pop()
         if len(names) > len(shown):
             shown.append(self.say("group.others", n=len(names) - len(shown)))
-        return {slot: listed(shown), f"{slot.lower()}n": 2} | self._verbs(slot, 2)
-
-    def _verbs(self, slot: str, count: int) -> dict[str, str]:
-        does, each = (self.words.say(f"does.{self.verb}", n=many) for many in (count, 1))
-        return {"does": does, "each": each} if slot == "G" else {}
+        return {slot: listed(shown), f"{slot.lower()}n": count, **verbs}
 
     @property
     def verb(self) -> str:
@@ -306,12 +302,7 @@ class Telling:
         """Return what a panel of an effect is called: by its word, unless it has a title."""
         key = f"effect.{effect}.title"
         word = self.say(key) if self.words.has(key) else self.word(effect)
-        return self.start(word)
-
-    @staticmethod
-    def start(text: str) -> str:
-        """Return text with a capital letter."""
-        return f"{text[:1].upper()}{text[1:]}"
+        return capital(word)
 
     def base(self, row: Effect) -> str:
         """Return whom a rate counts, where not all of a group."""
@@ -338,7 +329,7 @@ class Telling:
 
     def lack(self, row: Effect) -> float:
         """Return what a group lacks of what is due to it, per head."""
-        return float(per_head(self.seen(row), max(row.lack, 0.0)))
+        return float(per_head(self.seen(row), max(float(np.nan_to_num(row.lack)), 0.0)))
 
     def _lack_shown(self, row: Effect) -> float:
         """Return what a group lacks as the shown values give it."""
@@ -388,7 +379,7 @@ class Telling:
         if row.effect in ("selected", "short") and self.table.harm_of(row.effect) == "less":
             return self.say("do.lacks", **self.numbers(row))
         level, words = self.level(row, source=False), self.name(row.group).words
-        if level.startswith(self.start(words)):
+        if level.startswith(capital(words)):
             return f"{words}{level[len(words) :]}"
         return f"{level[:1].lower()}{level[1:]}"
 
@@ -457,7 +448,7 @@ class Telling:
         return per if unit == "dollars" else per * self.scale(row)
 
     def lack_limits(self, row: Effect) -> tuple[float, float]:
-        """Return the limits of what a row lacks, per head and never below 0; NaN where there are none."""
+        """Return the limits of what a row lacks as it is drawn, never below 0; NaN where there are none."""
         limits = self.due_limits(row)
         if not math.isfinite(limits.low) or limits.low == limits.high:
             return math.nan, math.nan
@@ -465,8 +456,8 @@ class Telling:
         low, high = limits.low, limits.high
         if harm == "less" or (harm == "away" and falls):
             low, high = -high, -low
-        least, most = (float(per_head(self.seen(row), max(each, 0.0))) for each in (low, high))
-        return least, most
+        scale = self.drawn(row, float(per_head(self.seen(row), 1.0)))
+        return scale * max(low, 0.0), scale * max(high, 0.0)
 
     @cached_property
     def rows_of(self) -> dict[str, list[Effect]]:
@@ -495,10 +486,3 @@ def has_figures(shown: str) -> bool:
 
 def _count_words(shown: list[str], of: int) -> int:
     return len(" ".join(shown).split()) + (4 if of > len(shown) else len(shown) > 1)
-
-
-def _reach(telling: Telling, row: Effect) -> float:
-    """Return the most that an open row may come to, as a multiple of what matters."""
-    threshold = telling.table.threshold(telling.seen(row)) if row.status != "not stored" else math.inf
-    bound = row.bound if math.isfinite(row.low) else row.lack_by(np.nan_to_num(row.change))
-    return float(bound) / threshold if threshold else float(bound)

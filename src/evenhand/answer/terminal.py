@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from evenhand.answer.picture import Paper, draw_panel
 from evenhand.report.columns import columns_of, fit, pad, wrap
 from evenhand.report.language import fixed_word, written_in
-from evenhand.report.words import clean, epsilon_of
+from evenhand.report.words import capital, clean, epsilon_of
 
 if TYPE_CHECKING:
     from evenhand.answer.view import View
@@ -142,7 +142,7 @@ def _curve(view: View, paper: Paper) -> list[TextLine]:
         cells = "".join(pad(paper.fit(value), cell, right=True) for value in values)
         *above, last = wrap(paper.fit(name), room)
         lines += [*(TextLine(f"  {part}") for part in above), TextLine(f"{start}{pad(last, room)}{cells}")]
-    unit = f"{curve.unit[:1].upper()}{curve.unit[1:]}; {curve.matters_words}."
+    unit = f"{capital(curve.unit)}; {curve.matters_words}."
     return [*lines, *(TextLine(f"  {line}") for line in wrap(paper.fit(unit), paper.width - 2))]
 
 

@@ -138,8 +138,13 @@ def epsilon_words(epsilon: Fraction | float | None) -> str:
 
 
 def capital(text: str) -> str:
-    """Return a text with a capital letter at its start."""
-    return f"{text[:1].upper()}{text[1:]}"
+    """Return a text with a capital letter at its start; a code such as c140 stays as it is.
+
+    >>> capital("women"), capital("c140 and c152")
+    ('Women', 'c140 and c152')
+    """
+    is_code = any(letter.isdigit() for letter in text.partition(" ")[0])
+    return text if is_code else f"{text[:1].upper()}{text[1:]}"
 
 
 def unbroken(text: str) -> str:

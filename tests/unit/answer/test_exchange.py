@@ -3,8 +3,8 @@
 import json
 import math
 
-from evenhand.answer.exchange import to_json
 from evenhand.answer.status import EFFECT_COLUMNS
+from evenhand.answer.view import to_json
 from unit.answer._terminal_views import NAN, ROW, line, mark, panel, view
 
 

@@ -192,6 +192,15 @@ def test_more_flags_in_every_repeat_are_a_loss():
     assert view.verdict == "Not certain yet: women lost in every repeat."
 
 
+def test_repeats_that_change_nothing_ask_for_people():
+    """If they asked for repeats, nobody would ever be told: limits of no change go by people alone."""
+    still = [500.0] * 10
+    women, men = (runs(group, "selected", still, 500, people=77) for group in ("women", "men"))
+    view = compose(make(women, men))
+
+    assert view.what_to_do.text == "It takes about 300 men to tell."
+
+
 def test_a_tiny_part_of_the_budget_is_not_repaired():
     """If it were, shares would no longer add up, for 3 cents a child."""
     view = compose(CASES["a tiny part of the budget"])

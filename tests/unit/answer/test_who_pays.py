@@ -395,6 +395,14 @@ def test_an_epsilon_at_which_some_are_billed_is_not_one_at_which_nobody_pays():
     assert smallest_epsilon(list_steps(made, judge(made))).epsilon == 1.0
 
 
+def test_nobody_pays_where_nothing_is_due_to_anybody():
+    """If it were not stored, people would run a study again of a right that nobody has."""
+    granted = see("small", "granted", 3, 0, basis="exact")
+
+    assert find_payers(table(granted)).state == "nobody"
+    assert find_payers(table()).state == "unsure"
+
+
 # --- limits ---------------------------------------------------------------------------------------
 
 

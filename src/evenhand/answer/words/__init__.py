@@ -10,7 +10,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from evenhand.report.language import fixed_word, flatten, in_language, written_in
-from evenhand.report.words import epsilon_words, listed, number
+from evenhand.report.words import capital, epsilon_words, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,17 +85,13 @@ def _of(value: float, nouns: str) -> str:
     return f"{_count(value)} {_word(value, nouns)}"
 
 
-def _start(text: str, _: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
-
-
 _FORMS: dict[str, Callable[[Any, str], str]] = {
     "number": _number,
     "percent": _percent,
     "count": _count,
     "word": _word,
     "of": _of,
-    "start": _start,
+    "start": lambda text, _: capital(text),
     "and": lambda names, most: listed(list(names), most=int(most or 6)),
     "epsilon": lambda value, _: epsilon_words(value),
 }

@@ -15,8 +15,8 @@ from evenhand import __version__
 from evenhand._validate import one_of
 from evenhand.answer.compose import compose
 from evenhand.answer.effects import FEWEST_PEOPLE
-from evenhand.answer.exchange import to_json
 from evenhand.answer.page import build_page
+from evenhand.answer.view import to_json
 from evenhand.cli import options as shared  # noqa: TC001 - typer reads the annotations
 from evenhand.cli.files import open_typed, typed_format
 from evenhand.cli.help import name_option

@@ -14,7 +14,7 @@ import typer
 
 from evenhand._validate import one_of
 from evenhand.answer.effects import read_matters
-from evenhand.answer.exchange import to_json
+from evenhand.answer.view import to_json
 from evenhand.cli import options as shared
 from evenhand.cli.help import PanelCommand, build_command
 from evenhand.cli.options import is_typed, option_flag

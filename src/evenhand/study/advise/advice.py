@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand._validate import refuse
 from evenhand.answer.compose import compose
-from evenhand.answer.exchange import to_json
 from evenhand.answer.limits import AskedLimits, find_nearest, smallest_passing, try_limits
 from evenhand.answer.status import judge
 from evenhand.answer.telling import Telling
 from evenhand.answer.terminal import render_terminal
-from evenhand.answer.view import Sentence
+from evenhand.answer.view import Sentence, to_json
 from evenhand.privacy.rational import exact
 from evenhand.report.language import written_in
 from evenhand.report.words import number, plain

@@ -39,14 +39,6 @@ def build_budget_page(reading: BudgetReading, *, command: str = "") -> Page:
     """Return the page of a ledger; write it with :func:`evenhand.report.write`.
 
     `command` is what makes the page again.
-
-    >>> import pathlib, tempfile
-    >>> import evenhand as eh
-    >>> ledger = eh.Ledger(pathlib.Path(tempfile.mkdtemp(), "ledger.db"), epsilon=1)
-    >>> table = eh.Guarantee.pure("1/4", unit="replace one", trust="central")
-    >>> _ = ledger.spend(table, purpose="county by race")
-    >>> print(build_budget_page(BudgetReading.of(ledger)).answers[0].finding)
-    ε = 0.25 is spent and ε = 0.75 is left.
     """
     say, charges = reading.say, len(charges_of(reading.entries))
     sections = [_time_section(reading), *([_purposes_section(reading)] if reading.costs else [])]

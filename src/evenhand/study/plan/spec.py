@@ -15,7 +15,7 @@ from evenhand.study.plan.cells import canonical
 
 if TYPE_CHECKING:
     from evenhand.study.plan.facts import Facts
-    from evenhand.study.tasks.base import StudyPlan
+    from evenhand.study.plan.plan import Plan
 
 _FORMAT = 1
 _DEEPEST = 20
@@ -32,7 +32,7 @@ class Spec:
     parts: Mapping[str, Any]
 
     @classmethod
-    def of(cls, plan: StudyPlan, facts: Facts) -> Spec:
+    def of(cls, plan: Plan, facts: Facts) -> Spec:
         """Return the spec of a plan whose data are known."""
         return cls(
             {

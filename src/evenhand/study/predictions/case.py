@@ -8,7 +8,7 @@ from evenhand.answer.case import Case, Command, Name, OptionName, Warned
 from evenhand.measure.decisions import GROUP_RATES
 from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Section, Table
-from evenhand.report.words import limits_of, number, plain
+from evenhand.report.words import capital, limits_of, number, plain
 from evenhand.study.page.around import warned
 from evenhand.study.page.naming import name_values
 from evenhand.study.page.wording import fold_rows, value_words
@@ -108,9 +108,8 @@ def _warnings(audit: PredictionAudit, language: str, words: Words) -> tuple[Warn
     found = [warned(language, "study.not_private")]
     for rule, verdict in audit.verdicts:
         if verdict != "pass":
-            said = words.say(f"measure.{VERDICTS[verdict]}")
+            head = f"{capital(words.say(f'measure.{VERDICTS[verdict]}'))}: {plain(rule.text)}."
             shown = show_estimate(audit.compared(rule.comparison))
-            head = f"{said[:1].upper()}{said[1:]}: {plain(rule.text)}."
             found.append(Warned(head, f"{rule.comparison} = {shown}"))
     return tuple(found)
 

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
+from evenhand._validate import one_of
 from evenhand.answer.compose import compose
 from evenhand.answer.effects import FEWEST_PEOPLE
 from evenhand.answer.page import build_page
 from evenhand.measure.columns import same_index
 from evenhand.measure.decisions import OWNER
+from evenhand.report.language import LANGUAGES
 from evenhand.schema.crossing import BETWEEN_VALUES, NOT_STATED
 from evenhand.study.predictions.audit import PredictionAudit
 from evenhand.study.predictions.case import case
@@ -125,6 +127,7 @@ def page(  # noqa: PLR0913 - one keyword for each choice
     >>> page.head.said[1].text
     'Of 1,000 women, 180 were hired; of 1,000 others 400.'
     """
+    one_of("language", language, LANGUAGES, owner=OWNER)
     columns = {"outcome": y_true, "prediction": y_pred, "score": scores, "weight": weights, "person": person}
     there = {name: values for name, values in columns.items() if values is not None}
     grouped = group if isinstance(group, dict) else {protected or _name_of(group) or "group": group}

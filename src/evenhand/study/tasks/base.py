@@ -41,37 +41,6 @@ if TYPE_CHECKING:
     Codes = NDArray[np.unsignedinteger[Any]]
 
 
-class StudyPlan(Protocol):
-    """What a task reads of the plan that it is part of: :class:`evenhand.study.Plan`."""
-
-    @property
-    def data(self) -> DataSource | None:
-        """Where the rows come from."""
-
-    @property
-    def schema(self) -> Schema | None:
-        """Domains and roles."""
-
-    @property
-    def task(self) -> Task:
-        """The task itself."""
-
-    @property
-    def seed(self) -> int:
-        """Everything that is drawn derives from it."""
-
-    @property
-    def name(self) -> str:
-        """What the study is called."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader should know about how the plan came about."""
-
-    def to_toml(self) -> str:
-        """Return the plan as TOML."""
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Prepared:
     """The rows of a study as integer codes, which every cell reads and none changes.
@@ -114,6 +83,25 @@ class Prepared:
         }
         changes["codes"] = {name: codes[chosen] for name, codes in self.codes.items()}
         return replace(self, facts=replace(self.facts, rows=rows), **changes)
+
+
+class StudyPlan(Protocol):
+    """What a task reads of :class:`evenhand.study.Plan`, which imports tasks."""
+
+    @property
+    def data(self) -> DataSource | None:
+        """Where the rows come from."""
+
+    @property
+    def seed(self) -> int:
+        """Everything that is drawn derives from it."""
+
+    @property
+    def name(self) -> str:
+        """What the study is called."""
+
+    def to_toml(self) -> str:
+        """Return the plan as TOML."""
 
 
 class Task(ABC):

@@ -238,7 +238,7 @@ def test_what_cut_offs_take_from_a_group_is_a_price():
     trials = {trial.option.name: trial for trial in choose_remedy(made, find_payers(made)).trials}
 
     assert trials[ALL].tag == "trade-off"
-    assert {harmed.group for harmed in trials[ALL].harmed} == {"a", "b"}
+    assert {harmed.lead.group for harmed in trials[ALL].harmed} == {"a", "b"}
     assert trials[LACKING].harmed == ()
 
 

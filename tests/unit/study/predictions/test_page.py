@@ -274,3 +274,12 @@ def test_the_same_predictions_give_the_same_page():
     scores = np.linspace(0.01, 0.99, 800)
 
     assert render(eh.measure.page(*rows, scores=scores)) == render(eh.measure.page(*rows, scores=scores))
+
+
+@pytest.mark.parametrize("language", ["fr", "", None, "../en"])
+def test_a_language_without_words_is_refused_by_name(language):
+    """If not, the message would be that of a missing file, with the path of the library."""
+    with pytest.raises(InvalidParameterError, match=r"'language' parameter of measure\.page") as error:
+        eh.measure.page(None, [1, 0] * 40, ["a", "b"] * 40, language=language)
+
+    assert ".toml" not in str(error.value)

@@ -58,6 +58,7 @@ def case(
             results,
             table,
             tried,
+            chosen,
             own=_warnings(chosen, guarantee, language),
             method=[_method(task, results, words)],
             language=language,

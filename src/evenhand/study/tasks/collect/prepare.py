@@ -33,14 +33,15 @@ if TYPE_CHECKING:
 
     from evenhand.schema import Schema
     from evenhand.study.plan.facts import Leak
-    from evenhand.study.tasks.base import Prepared, StudyPlan
+    from evenhand.study.plan.plan import Plan
+    from evenhand.study.tasks.base import Prepared
     from evenhand.study.tasks.collect.task import CollectTask
 
 _MOST_NUMBERS = 500_000_000  # 4 GB in double precision
 _MOST_SECRETS = 10
 
 
-def prepare(task: CollectTask, plan: StudyPlan, *, frame: Any = None) -> Prepared:
+def prepare(task: CollectTask, plan: Plan, *, frame: Any = None) -> Prepared:
     """Load and encode the rows of a plan and check that a model can be trained on reports of them."""
     rows = load_rows(plan, frame)
     check_schema(rows.schema, task)

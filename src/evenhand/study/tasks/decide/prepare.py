@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.study.tasks.base import StudyPlan
+    from evenhand.study.plan.plan import Plan
     from evenhand.study.tasks.decide.task import DecideTask
 
 _COUNTS = Domain.integers(0, 10**15)
@@ -42,7 +42,7 @@ class PreparedEntities(Prepared):
     public: Mapping[str, NDArray[np.float64]]
 
 
-def prepare(task: DecideTask, plan: StudyPlan, *, frame: Any = None) -> PreparedEntities:
+def prepare(task: DecideTask, plan: Plan, *, frame: Any = None) -> PreparedEntities:
     """Load the entities of a plan and check that they can be decided on.
 
     A plan is refused by its field; the message names a column and nothing that is in it.

@@ -56,7 +56,7 @@ def options_of(
                 str(setting),
                 plain if step == setting else str(step),
                 epsilon=math.inf if setting.epsilon is None else float(setting.epsilon),
-                delta=_delta(results, setting),
+                delta=float(np.nan_to_num(largest_delta(results, setting))),
                 method=setting.label,
                 is_remedy=setting != page and is_remedy(setting),
                 simplicity=place if simplicity is None else simplicity(setting),
@@ -94,10 +94,9 @@ def group_runs(results: ResultData, setting: Setting, group: str, rate: str) -> 
     return runs
 
 
-def _delta(results: ResultData, setting: Setting) -> float:
-    """Return the largest delta of the repeats of a setting; 0 for a study that has none."""
-    arrays = results.arrays
-    if "delta" not in arrays.measures:
-        return 0.0
-    values = measure_runs(results, setting, "delta")
-    return float(np.nanmax(values)) if np.isfinite(values).any() else 0.0
+def largest_delta(results: ResultData, setting: Setting) -> float:
+    """Return the largest delta that was claimed in a repeat of a setting; NaN where none is known."""
+    if "delta" not in results.arrays.measures:
+        return math.nan
+    deltas = measure_runs(results, setting, "delta")
+    return float(np.nanmax(deltas)) if np.isfinite(deltas).any() else math.nan

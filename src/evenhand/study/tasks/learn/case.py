@@ -52,6 +52,7 @@ def case(task: LearnTask, results: ResultData, *, page: Setting | None = None, l
             results,
             table,
             names,
+            chosen,
             own=_warnings(results, option, language),
             method=_explain(task, schema, words),
             language=language,

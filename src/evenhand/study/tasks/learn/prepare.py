@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.study.tasks.base import StudyPlan
+    from evenhand.study.plan.plan import Plan
     from evenhand.study.tasks.learn.task import LearnTask
 
 _MOST_NUMBERS = 500_000_000  # 4 GB in double precision
@@ -74,7 +74,7 @@ def _check_people(task: LearnTask, schema: Schema) -> None:
         refuse_field("schema.roles.rows_per_person", f"{why} Hint: leave 'local' out, or keep one row each.")
 
 
-def prepare(task: LearnTask, plan: StudyPlan, *, frame: Any = None) -> PreparedLearning:
+def prepare(task: LearnTask, plan: Plan, *, frame: Any = None) -> PreparedLearning:
     """Load and encode the rows of a plan, with their features."""
     rows = load_rows(plan, frame)
     check_learning(task, rows.schema)

@@ -20,8 +20,8 @@ from evenhand.study.page.around import say_around, warned
 from evenhand.study.page.naming import name_groups
 from evenhand.study.page.wording import delta_text, digits_of
 from evenhand.study.page.words import words_in
-from evenhand.study.tasks.effects.options import BASELINE, mean_of, measure_runs
-from evenhand.study.tasks.release.effects import effects, largest_delta
+from evenhand.study.tasks.effects.options import BASELINE, largest_delta, mean_of, measure_runs
+from evenhand.study.tasks.release.effects import effects
 from evenhand.study.tasks.release.measures import SIZES
 from evenhand.study.tasks.release.task import STATED
 from evenhand.study.tasks.shared.table_mechanisms import build_mechanism

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.study.tasks.effects.options import (
     group_runs,
+    largest_delta,
     mean_of,
     measure_runs,
     options_of,
@@ -69,12 +69,6 @@ def _observe(task: ReleaseTask, results: ResultData) -> Iterator[Observation]:
         with np.errstate(invalid="ignore"):
             share = total / counted
         yield _row(setting, EVERYBODY, "off", share, 0 * share, counted, exact=is_exact["off"])
-
-
-def largest_delta(results: ResultData, setting: Setting) -> float:
-    """Return the largest delta that was claimed in a repeat; NaN where no cell of a setting is done."""
-    deltas = measure_runs(results, setting, "delta")
-    return float(np.nanmax(deltas)) if np.isfinite(deltas).any() else math.nan
 
 
 def _told(setting: Setting, *, is_empty: bool) -> Iterator[str]:

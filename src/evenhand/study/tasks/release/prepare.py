@@ -20,7 +20,8 @@ from evenhand.study.tasks.shared.table_mechanisms import title_of
 
 if TYPE_CHECKING:
     from evenhand.schema import Schema
-    from evenhand.study.tasks.base import Prepared, StudyPlan
+    from evenhand.study.plan.plan import Plan
+    from evenhand.study.tasks.base import Prepared
     from evenhand.study.tasks.release.task import ReleaseTask
 
 MOST_CELLS = 2_000_000
@@ -29,7 +30,7 @@ MOST_CELLS = 2_000_000
 _MOST_NAMED = 8
 
 
-def prepare(task: ReleaseTask, plan: StudyPlan, *, frame: Any = None) -> Prepared:
+def prepare(task: ReleaseTask, plan: Plan, *, frame: Any = None) -> Prepared:
     """Load and encode the columns of the table that is published, the target among them."""
     rows = load_rows(plan, frame)
     names = rows.schema.names

@@ -52,24 +52,11 @@ def reported_columns(
 ) -> dict[str, NDArray[Any]]:
     """Return what is reported of the people whose codes these are; nothing where nothing is protected.
 
-    Parameters
-    ----------
-    codes : mapping of str to array
-        Of the training rows, and of no others.
-    setting : Setting
-    schema : Schema
-    encoder : str
-        With ``"codes"`` a column's reports come as codes, else as indicators: a row per person, a column per
-        value.
-    source : SeededSource
-        Of this cell, or of this cell's fold, alone.
-    target : array, optional
-        Labels of the same rows, which are in the clear; for the protocol ``"optimal"``.
-    everybody : People, optional
-        All rows, for ``"optimal"`` with exact outcomes.
+    `codes` are of the training rows, and of no others; `source` is of this cell, or of this cell's fold,
+    alone. With the encoder ``"codes"`` a column's reports come as codes, else as indicators: a row per
+    person, a column per value. The protocol ``"optimal"`` reads the labels of the same rows, `target`, which
+    are in the clear, and with exact outcomes all rows, `everybody`.
 
-    Examples
-    --------
     >>> from fractions import Fraction
     >>> import evenhand as eh
     >>> from evenhand.privacy.randomness import SeededSource

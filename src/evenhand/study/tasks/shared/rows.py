@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.schema import Schema
-    from evenhand.study.tasks.base import Codes, StudyPlan
+    from evenhand.study.plan.plan import Plan
+    from evenhand.study.tasks.base import Codes
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class LoadedRows:
     notes: tuple[str, ...] = ()
 
 
-def load_rows(plan: StudyPlan, frame: Any) -> LoadedRows:
+def load_rows(plan: Plan, frame: Any) -> LoadedRows:
     """Load the rows of a plan, or take a frame in their place; the schema is the plan's or the data set's."""
     data = plan.data
     if frame is None and data is None:
@@ -58,9 +59,7 @@ def load_rows(plan: StudyPlan, frame: Any) -> LoadedRows:
     return LoadedRows(loaded, plan.schema or own, notes)
 
 
-def load_frame(
-    plan: StudyPlan, frame: Any, *, schema: Schema | None = None
-) -> tuple[Any, Any, tuple[str, ...]]:
+def load_frame(plan: Plan, frame: Any, *, schema: Schema | None = None) -> tuple[Any, Any, tuple[str, ...]]:
     """Return the frame of a plan's data, the data set's own schema if there is one, and its notes."""
     data = plan.data
     if frame is not None or data is None:
@@ -84,7 +83,7 @@ def sampled_sentence(rows: int) -> Note:
     return Note("sample", words_in(language_now()).say("method.large", rows=rows))
 
 
-def encode_rows(plan: StudyPlan, rows: LoadedRows, *, keep_target: bool = False) -> Prepared:
+def encode_rows(plan: Plan, rows: LoadedRows, *, keep_target: bool = False) -> Prepared:
     """Encode rows and draw as many of them as the plan asks for; `keep_target` keeps its codes too.
 
     With ``rows`` in the plan's data, so many rows are drawn after encoding, so rows that a rule leaves out do
@@ -154,7 +153,7 @@ def _roles_beside(schema: Schema, unweighted: str) -> tuple[Note, ...]:
     return tuple(Note("method", note) for note in notes)
 
 
-def _choose_rows(plan: StudyPlan, there: int) -> tuple[NDArray[np.intp] | slice, tuple[str, ...]]:
+def _choose_rows(plan: Plan, there: int) -> tuple[NDArray[np.intp] | slice, tuple[str, ...]]:
     """Return the places of the rows that the plan asks for, in their order, and what is said of it."""
     rows = None if plan.data is None else plan.data.rows
     if rows is None or rows >= there:
@@ -185,7 +184,7 @@ def _positive_rows(schema: Schema, codes: Mapping[str, NDArray[Any]]) -> NDArray
     return positive.astype(np.uint8)
 
 
-def label_of(plan: StudyPlan) -> str:
+def label_of(plan: Plan) -> str:
     """Return what the data of a plan is called."""
     return plan.data.label if plan.data is not None else plan.name or "data frame"
 

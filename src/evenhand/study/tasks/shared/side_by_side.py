@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.answer.case import Case
 from evenhand.errors import MissingExtraError
 from evenhand.report.charts import frontier_chart
-from evenhand.report.language import fixed_word, written_in
+from evenhand.report.language import fixed_word
 from evenhand.report.marks import Axis, Point
 from evenhand.report.page import Section, Table
 from evenhand.report.words import epsilon_of, number
@@ -21,7 +21,7 @@ from evenhand.study.results.frontier import frontier
 from evenhand.study.tasks.effects.options import mean_of, measure_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from evenhand.answer.case import Warned
     from evenhand.answer.effects import EffectTable
@@ -37,6 +37,7 @@ def classifier_case(
     results: ResultData,
     table: EffectTable,
     names: Mapping[Setting, str],
+    page: Setting,
     *,
     own: Sequence[Warned],
     method: Sequence[str],
@@ -46,16 +47,16 @@ def classifier_case(
     """Return a case with what its kind says, `told`, and what every page on classifiers says.
 
     `names` are the settings of the evidence, as they are called without their epsilon and in the order of the
-    table. `own` are the warnings of the kind, `method` is how it was done.
+    table; the page is about `page`. `own` are the warnings of the kind, `method` is how it was done. It is
+    called where numbers are written in the language.
     """
     say = words_in(language).say
-    page = next(setting for setting in results.settings if str(setting) == table.page)
     return Case(
         table,
         groups=name_groups(results.facts, language),
         called=results.plan.task.called,  # type: ignore[attr-defined] # a classifier's task
         repeats=results.plan.repeats,
-        evidence=(settings_section(results, names, page, language=language),),
+        evidence=(_settings_section(results, names, page, say),),
         **say_around(
             results, warnings=own, method=method, limits=[say("classifier.labels")], language=language
         ),
@@ -63,19 +64,17 @@ def classifier_case(
     )
 
 
-def settings_section(
-    results: ResultData, names: Mapping[Setting, str], page: Setting, *, language: str = "en"
+def _settings_section(
+    results: ResultData, names: Mapping[Setting, str], page: Setting, say: Callable[..., str]
 ) -> Section:
     """Return every setting of `names` as a mark in the plane and as a row of a table."""
-    with written_in(language):
-        points = {point.setting: point for point in frontier(results, level=_LEVEL) if point.setting in names}
-        charts = _draw(points, names, page, results.plan.repeats, language)
-        return Section(
-            heading=words_in(language).say("classifier.tried"),
-            charts=charts,
-            tables=(_table(results, points, names, page, language),),
-            anchor="evidence",
-        )
+    points = {point.setting: point for point in frontier(results, level=_LEVEL) if point.setting in names}
+    return Section(
+        heading=say("classifier.tried"),
+        charts=_draw(points, names, page, results.plan.repeats, say),
+        tables=(_table(results, points, names, page, say),),
+        anchor="evidence",
+    )
 
 
 def _draw(
@@ -83,17 +82,15 @@ def _draw(
     names: Mapping[Setting, str],
     page: Setting,
     repeats: int,
-    language: str,
+    say: Callable[..., str],
 ) -> tuple[Chart, ...]:
     """Return the frontier; nothing where the extra that draws is not installed."""
-    say = words_in(language).say
     marks = {setting: _point(points[setting], names[setting]) for setting in names}
-    chosen = marks.get(page) if page.is_protected else None
     try:
         chart = frontier_chart(
             [point for setting, point in marks.items() if setting.is_protected],
             baseline=next((point for setting, point in marks.items() if not setting.is_protected), None),
-            chosen=chosen,
+            chosen=marks.get(page) if page.is_protected else None,
             x=Axis(say("classifier.accuracy"), "%", 100.0),
             y=Axis(say("classifier.gap"), fixed_word("form.points"), 100.0),
             name="frontier",
@@ -122,9 +119,9 @@ def _table(
     points: Mapping[Setting, FrontierPoint],
     names: Mapping[Setting, str],
     page: Setting,
-    language: str,
+    say: Callable[..., str],
 ) -> Table:
-    say, order = words_in(language).say, list(names)
+    order = list(names)
     titles = [f"{say('classifier.accuracy')}\n%", f"{say('classifier.gap')}\n{fixed_word('form.points')}"]
     bounds = {setting: _bound(results, setting) for setting in order}
     has_bound = any(math.isfinite(bound) for bound in bounds.values())

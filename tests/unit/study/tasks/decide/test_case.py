@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from evenhand.answer.compose import compose
+from evenhand.decide.mitigate import linear
 from evenhand.study.results.results import Results
 from evenhand.study.store.outcome import Failure, Outcome
 from unit.study import _decide_studies as decide
@@ -154,6 +155,18 @@ def test_a_page_about_a_remedy_says_what_it_takes(money, language, head):
     assert view.page == str(setting)
     assert any(head in warned.head for warned in view.warnings)
     assert view.promise.facts[0].text == "ε = 1, δ = 0"
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_what_another_package_warns_of_is_said_in_its_own_words(money, language, monkeypatch):
+    """If a page left out what it cannot translate, nobody would know what a remedy takes."""
+    cautions = {"allotment": "**Totals are old.** They are those of last year."}
+    monkeypatch.setattr(linear, "MITIGATION", replace(linear.MITIGATION, cautions=cautions))
+    setting = next(each for each in money.settings if "linear-proxy" in str(each) and each.epsilon == 1)
+    page, other = money.view(chosen=setting, language=language), money.view(language=language)
+
+    assert ("Totals are old.", "They are those of last year.") in page.warnings
+    assert "Totals are old. They are those of last year." in other.method
 
 
 @pytest.mark.parametrize(("language", "words"), [("en", "true counts"), ("de", "wahren Zahlen")])

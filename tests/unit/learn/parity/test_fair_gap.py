@@ -4,9 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from evenhand.measure.fair_gap import fair_gap
 from hypothesis import given
 from hypothesis import strategies as st
+
+from evenhand.learn.parity.fair_gap import fair_gap
 
 
 def test_the_gap_of_two_equal_rates_has_its_formula():
