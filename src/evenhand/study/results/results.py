@@ -437,7 +437,10 @@ def write_results(
     files = files_in(folder)
     results.to_csv(files["Cells"])
     results.to_csv(files["Effects"], table="effects")
-    write(build_page(view or results.view(folder, language=language)), files["Report"])
+    if view is None:
+        results.report(files["Report"], language=language)
+    else:
+        write(build_page(view), files["Report"])
     return files
 
 

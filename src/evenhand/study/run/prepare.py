@@ -12,26 +12,10 @@ if TYPE_CHECKING:
 def prepare(plan: Plan, *, frame: Any = None) -> Prepared:
     """Load the data of a plan, encode it and check that the task can be done with it.
 
-    Parameters
-    ----------
-    plan : Plan
-    frame : pandas, Polars or Arrow frame, optional
-        The data, instead of what the plan names.
+    A frame is the data instead of what the plan names. A plan that lacks data, a schema or a role, or whose
+    task cannot be done with this data, is refused by a PlanError, which names the field and no value or count
+    of the rows; reading a file, loading a data set and encoding rows raise other errors.
 
-    Returns
-    -------
-    Prepared
-
-    Raises
-    ------
-    PlanError
-        If the plan lacks data, a schema or a role, or if its task cannot be done with this data. The message
-        names the field, and no value or count of the rows.
-    EvenhandError
-        What reading a file, loading a data set and encoding rows raise.
-
-    Examples
-    --------
     >>> from evenhand.study import DataSource, Plan
     >>> prepared = prepare(Plan(data=DataSource(dataset="causal", options={"n": 2000}, rows=500)))
     >>> prepared.facts.rows, prepared.facts.groups, prepared.facts.privileged
