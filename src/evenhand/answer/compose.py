@@ -104,8 +104,8 @@ def _draw_panels(telling: Telling, recommended: str) -> list[EffectPanel]:
         beside = "wrongly_selected"
     stored = [
         row
-        for row in telling.rows
-        if row.setting == telling.table.page and row.effect == beside and row.status != "not stored"
+        for row in telling.rows_of[telling.table.page]
+        if row.effect == beside and row.status != "not stored"
     ]
     if any(row.group != EVERYBODY and (row.after or row.due) for row in stored):
         effects.append(beside)
@@ -116,11 +116,8 @@ def _draw_panels(telling: Telling, recommended: str) -> list[EffectPanel]:
 
 def _order(telling: Telling, effect: str) -> list[str]:
     """Return the groups in order of harm: clear before unclear, too few last."""
-    page = [
-        row
-        for row in telling.rows
-        if row.setting == telling.table.page and row.effect == effect and row.group != EVERYBODY
-    ]
+    told = telling.rows_of[telling.table.page]
+    page = [row for row in told if row.effect == effect and row.group != EVERYBODY]
     groups = [row for row in page if row.group not in telling.table.entities]
     drawn = {*telling.harmed, *(row.group for row in groups)}
     rows = [row for row in page if row.group in drawn] if groups else page

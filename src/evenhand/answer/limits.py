@@ -36,14 +36,8 @@ Broken = Literal["usable", "given", "gap", "wrong", "harm"]
 class AskedLimits:
     """Limits that somebody sets; those that are not set are infinite.
 
-    Parameters
-    ----------
-    gap : float
-        The widest gap between the shares of two groups that are selected, of 1,000.
-    wrong : float
-        By how many of 1,000 wrong decisions may rise against the unprotected result.
-    epsilon : float
-        The largest epsilon.
+    `gap` is the widest gap between the shares of two groups that are selected, `wrong` by how many wrong
+    decisions may rise against the unprotected result, both of 1,000; `epsilon` is the largest.
     """
 
     gap: float = math.inf
@@ -85,14 +79,8 @@ def try_limits(
 ) -> tuple[Kept, ...]:
     """Return every option within the largest epsilon, the smallest first, then least harm to the worst-off.
 
-    Parameters
-    ----------
-    table : EffectTable
-    rows : tuple of Effect
-        Those of :func:`evenhand.answer.status.judge`.
-    limits : AskedLimits
-    among : collection of str, optional
-        The names of the options that may be chosen; by default all that are protected.
+    Only options of the names `among` which may be chosen are tried, if there are such; `rows` are those of
+    :func:`evenhand.answer.status.judge`.
     """
     protected = [option for option in table.options if option.reference and math.isfinite(option.epsilon)]
     misses = (1 - table.level) / max(len(protected), 1)

@@ -33,16 +33,10 @@ class TextLine(NamedTuple):
 
 
 def render_terminal(view: View, *, width: int = WIDTH, encoding: str | None = "utf-8") -> str:
-    """Return an answer as text.
+    """Return an answer as text, at least 60 columns wide.
 
-    Parameters
-    ----------
-    view : View
-    width : int
-        The columns of the terminal; at least 60 are used. A word of a command that is longer stays whole,
-        since it could not be copied otherwise.
-    encoding : str, optional
-        What the terminal can print: the marks ``│ ● ◆ ━ ─ ·`` are ``| o * = - .`` where it has none of them.
+    A word of a command that is longer stays whole, since it could not be copied otherwise. The marks
+    ``│ ● ◆ ━ ─ ·`` are ``| o * = - .`` where the encoding has none of them.
     """
     return "\n".join(line.text for line in draw_lines(view, width=width, encoding=encoding))
 
@@ -78,10 +72,9 @@ def _lead(paper: Paper, word: str, text: str) -> list[TextLine]:
 
 
 def _sentences(view: View, paper: Paper) -> list[TextLine]:
-    told = {"who": view.who, "how_much": view.how_much, "what_to_do": view.what_to_do}
     return [
         line
-        for name, sentence in told.items()
+        for name, sentence in view.told.items()
         if sentence.text
         for line in _lead(paper, fixed_word(f"terminal.{name}"), sentence.text)
     ]
