@@ -80,6 +80,11 @@ class Choice:
     recommended: tuple[Trial, ...]
     trials: tuple[Trial, ...]
 
+    @property
+    def first(self) -> Trial | None:
+        """The remedy to use."""
+        return next(iter(self.recommended), None)
+
 
 class Step(NamedTuple):
     """A point of the curve over epsilon, and whether nobody pays there."""
@@ -108,14 +113,12 @@ def choose_remedy(table: EffectTable, verdict: Verdict, costs: CostLimits | None
         )
         for option in candidates
     ]
-    passed = sorted(
-        (trial for trial in trials if trial.tag == "recommended"),
-        key=lambda trial: (trial.left, trial.option.simplicity, trial.option.name),
-    )
+    passed = [trial for trial in trials if trial.tag == "recommended"]
+    least = min((trial.left for trial in passed), default=math.nan)
     payer = verdict.payers[0].row
     seen = table.by_key[payer.setting, payer.group, payer.effect]
     matters = float(per_head(seen, table.threshold(seen)))
-    tied = [trial for trial in passed if trial.left < passed[0].left + matters / 10]
+    tied = [trial for trial in passed if trial.left < least + matters / 10]
     return Choice(
         tuple(sorted(tied, key=lambda trial: (trial.option.simplicity, trial.option.name))), tuple(trials)
     )
@@ -158,12 +161,7 @@ def _is_known(table: EffectTable, name: str) -> bool:
 
 
 def _try(
-    table: EffectTable,
-    option: Option,
-    payer: Payer,
-    rises: list[Rise],
-    left: float,
-    costs: CostLimits,
+    table: EffectTable, option: Option, payer: Payer, rises: list[Rise], left: float, costs: CostLimits
 ) -> Trial:
     failed: list[Test] = []
     if find_trouble(table, option.name):

@@ -93,14 +93,13 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
         state = "pays"
     elif judged and not still_open and not harmed:
         state = "nobody"
-    bounded = [row for row in harmful if row.status == "none"]
     base = judged - set(table.margins) - table.entities
     return Verdict(
         state,
         trouble,
         tuple(named),
         is_everybody=len(base) > 1 and base <= {group for group, _ in harmed},
-        worst=_most_bounded(table, bounded),
+        worst=_most_bounded(table, [row for row in harmful if row.status == "none"]),
         open=still_open,
         unjudged=tuple(row for row in harmful if row.status == "unjudged"),
         maybe_worse=tuple(

@@ -71,11 +71,7 @@ class Kept(NamedTuple):
 
 
 def try_limits(
-    table: EffectTable,
-    rows: tuple[Effect, ...],
-    limits: AskedLimits,
-    *,
-    among: Collection[str] | None = None,
+    table: EffectTable, rows: tuple[Effect, ...], limits: AskedLimits, *, among: Collection[str] | None = None
 ) -> tuple[Kept, ...]:
     """Return every option within the largest epsilon, the smallest first, then least harm to the worst-off.
 
@@ -125,13 +121,7 @@ def find_nearest(kept: tuple[Kept, ...], limits: AskedLimits) -> Kept | None:
 
 
 def _try(
-    table: EffectTable,
-    option: Option,
-    limits: AskedLimits,
-    *,
-    misses: float,
-    is_harmless: bool,
-    lack: float,
+    table: EffectTable, option: Option, limits: AskedLimits, *, misses: float, is_harmless: bool, lack: float
 ) -> Kept:
     gap = limit_widest_gap(table, option.name, misses=misses)
     seen = table.by_key.get((option.name, EVERYBODY, "wrong"))

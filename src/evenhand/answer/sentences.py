@@ -16,6 +16,7 @@ from evenhand.answer.choice import changes_given, smallest_epsilon
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE
 from evenhand.answer.prices import say_cost, say_price, say_useless
 from evenhand.answer.view import Sentence
+from evenhand.answer.words import start
 from evenhand.report.words import epsilon_of, listed, number
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def say_verdict(telling: Telling) -> str:
     if found.state == "nobody":
         if found.worst is None or found.worst.bound <= 0:
             return say("verdict.nobody", **telling.named([]))
-        return say(f"verdict.nobody_{telling.verb}", amount=_bound_words(telling, found.worst))
+        return say(f"verdict.nobody_{telling.verb}", amount=telling.bound(found.worst))
     why = "open"
     if not telling.harmful or all(row.status == "not stored" for row in telling.harmful):
         why = "stored"
@@ -61,7 +62,7 @@ def say_verdict(telling: Telling) -> str:
 def _say_who_pays(telling: Telling) -> str:
     """Return the verdict on the payers: whether it can be undone, and at whose cost."""
     found = telling.verdict
-    first, use, trade_off = found.payers[0], _recommended(telling), _trade_off(telling)
+    first, use, trade_off = found.payers[0], telling.choice.first, _trade_off(telling)
     slots = telling.named(payer.row.group for payer in found.payers) | {
         "P": telling.case.protection or telling.words.say("default.protection")
     }
@@ -167,14 +168,11 @@ def _who_details(telling: Telling) -> list[str]:
     shown = [row for row in telling.harmful if row.is_harm or row.status in ("open", "not stored")]
     rows = [*named, *(row for row in shown if (row.group, row.effect) not in keys), *telling.gains]
     lines += [tell_row(telling, row) for row in rows[:_MOST_DETAILS]]
-    seen: set[str] = set()
     for row in found.unjudged:
-        if row.group not in seen:
-            seen.add(row.group)
-            tested = _tested(telling, row)
-            key = "detail.unjudged" if tested < FEWEST_PEOPLE else "who.few_others"
-            lines.append(say(key, p=tested, n=FEWEST_PEOPLE, **telling.slots(row.group)))
-    return lines[:_MOST_DETAILS]
+        tested = _tested(telling, row)
+        key = "detail.unjudged" if tested < FEWEST_PEOPLE else "who.few_others"
+        lines.append(say(key, p=tested, n=FEWEST_PEOPLE, **telling.slots(row.group)))
+    return list(dict.fromkeys(lines))[:_MOST_DETAILS]
 
 
 def _tested(telling: Telling, row: Effect) -> int:
@@ -207,7 +205,7 @@ def say_how_much(telling: Telling) -> Sentence:
     if found.trouble and found.trouble[0] in ("no guarantee", "dead", "dead without protection"):
         return Sentence(say_useless(telling, found.trouble[0], telling.table.page), ())
     if lead is None or lead.status == "not stored":
-        return Sentence(f"{telling.start(say('picture.not_stored'))}.", ())
+        return Sentence(f"{start(say('picture.not_stored'))}.", ())
     if found.payers or found.trouble:
         return _how_much_is_lacking(telling, lead)
     if found.state == "nobody":
@@ -238,9 +236,9 @@ def _how_little(telling: Telling, lead: Effect) -> Sentence:
     if lead.bound <= 0:
         is_gain = lead.status == "clear"
         return Sentence(telling.level(lead) if is_gain else telling.say("how.nothing"))
-    amount = _bound_words(telling, lead)
     details = (tell_row(telling, lead), *_gap_details(telling, lead))
-    return Sentence(telling.say("how.could", amount=amount, **telling.slots(lead.group)), details)
+    words = telling.say("how.could", amount=telling.bound(lead), **telling.slots(lead.group))
+    return Sentence(words, details)
 
 
 def _open_words(telling: Telling, lead: Effect) -> str:
@@ -257,7 +255,7 @@ def _open_words(telling: Telling, lead: Effect) -> str:
                 word = say(f"effect.{lead.effect}.word")
                 return say("how.between", more=more, fewer=fewer, word=word, **slots)
             return say("how.both_ways", n=lose, m=gain, **slots)
-        return say("how.could", amount=_bound_words(telling, lead), **slots)
+        return say("how.could", amount=telling.bound(lead), **slots)
     values = _changes(telling, lead)
     if len(values) and (values.min() > 0 or values.max() < 0):
         low, high = sorted((values.min(), values.max()), key=abs)
@@ -305,11 +303,6 @@ def _gap_details(telling: Telling, lead: Effect) -> list[str]:
     return [telling.say("detail.gap", a=after, b=before, G=names)]
 
 
-def _bound_words(telling: Telling, row: Effect) -> str:
-    """Return the most that a group may lack, rounded up."""
-    return telling.of_group(row, row.bound, up=True)
-
-
 # --- what to do ---------------------------------------------------------------------------------------
 
 
@@ -320,10 +313,10 @@ def say_what_to_do(telling: Telling) -> Sentence:
 
 def _what_to_do(telling: Telling) -> str:
     found, say = telling.verdict, telling.say
-    use = _recommended(telling)
+    use = telling.choice.first
     if use is not None:
         row, name = telling.lead_under(use.option.name), telling.option(use.option.name)
-        order = telling.start(name.use or name.words)
+        order = start(name.use or name.words)
         if row is None or row.status == "not stored":
             return f"{order}."
         return say("do.use", use=order, then=telling.then(row))
@@ -418,7 +411,7 @@ def _growth_to_settle(telling: Telling, row: Effect) -> float:
 
 def _what_details(telling: Telling) -> list[str]:
     say, lines = telling.say, []
-    use = _recommended(telling)
+    use = telling.choice.first
     if use is not None:
         lines.append(say("detail.tests"))
         row = telling.lead_under(use.option.name)
@@ -429,7 +422,8 @@ def _what_details(telling: Telling) -> list[str]:
         lines += [say("detail.tied", R=listed(tied))] if tied else []
     for trial in telling.choice.trials:
         if trial.failed and trial.tag != "no clear help":
-            tests = [say(f"detail.test_{test.replace(' ', '_')}") for test in trial.failed]
+            keys = (f"detail.test_{test.replace(' ', '_')}" for test in trial.failed if test != "usable")
+            tests = [say("tag.not_usable")] * ("usable" in trial.failed) + [say(key) for key in keys]
             lines.append(say("detail.failed", R=telling.option(trial.option.name).words, tests=tests))
     curve = say_curve(telling)
     return [*_takes(telling), *lines, *([curve] if curve else [])][:_MOST_DETAILS]
@@ -457,10 +451,6 @@ def say_curve(telling: Telling) -> str:
         told = [*(text.partition(" ")[0] for text in told[:-1]), told[-1]]
     epsilons = [epsilon_of(step.epsilon) for step in steps]
     return telling.say("choice.alt", lacks=listed(told), epsilons=listed(epsilons))
-
-
-def _recommended(telling: Telling) -> Trial | None:
-    return next(iter(telling.choice.recommended), None)
 
 
 def _trade_off(telling: Telling) -> Trial | None:

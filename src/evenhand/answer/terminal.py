@@ -7,6 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from evenhand.answer.picture import Paper, draw_panel
+from evenhand.answer.words import start
 from evenhand.report.columns import columns_of, fit, pad, wrap
 from evenhand.report.language import fixed_word, written_in
 from evenhand.report.words import clean, epsilon_of
@@ -104,8 +105,8 @@ def _remedies(view: View, paper: Paper) -> list[TextLine]:
         cells = [wrap(paper.fit(text), room) for text, room in zip(row, rooms, strict=True)]
         marked = place > 0 and view.remedies[place - 1].tag == "recommended"
         for part, (first, second, third) in enumerate(zip_longest(*cells, fillvalue="")):
-            start = "> " if marked and not part else "  "
-            text = f"{start}{pad(first, name)}  {pad(second, left, right=True)}  {third}"
+            mark = "> " if marked and not part else "  "
+            text = f"{mark}{pad(first, name)}  {pad(second, left, right=True)}  {third}"
             lines.append(TextLine(text, is_bold=place == 0))
     caption = wrap(paper.fit(view.remedy_caption), paper.width - 2) if view.remedy_caption else []
     return [*lines, *(TextLine(f"  {line}") for line in caption)]
@@ -131,11 +132,11 @@ def _curve(view: View, paper: Paper) -> list[TextLine]:
         lacks = dict(zip(line.epsilons, line.shown, strict=True))
         values = [lacks.get(epsilon, "-") for epsilon in tried]
         rows.append(("> " if line.role == "recommended" else "  ", line.name, values))
-    for start, name, values in rows:
+    for mark, name, values in rows:
         cells = "".join(pad(paper.fit(value), cell, right=True) for value in values)
         *above, last = wrap(paper.fit(name), room)
-        lines += [*(TextLine(f"  {part}") for part in above), TextLine(f"{start}{pad(last, room)}{cells}")]
-    unit = f"{curve.unit[:1].upper()}{curve.unit[1:]}; {curve.matters_words}."
+        lines += [*(TextLine(f"  {part}") for part in above), TextLine(f"{mark}{pad(last, room)}{cells}")]
+    unit = f"{start(curve.unit)}; {curve.matters_words}."
     return [*lines, *(TextLine(f"  {line}") for line in wrap(paper.fit(unit), paper.width - 2))]
 
 

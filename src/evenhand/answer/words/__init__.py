@@ -85,7 +85,8 @@ def _of(value: float, nouns: str) -> str:
     return f"{_count(value)} {_word(value, nouns)}"
 
 
-def _start(text: str, _: str) -> str:
+def start(text: str, _: str = "") -> str:
+    """Return a text with a capital letter."""
     return f"{text[:1].upper()}{text[1:]}"
 
 
@@ -95,7 +96,7 @@ _FORMS: dict[str, Callable[[Any, str], str]] = {
     "count": _count,
     "word": _word,
     "of": _of,
-    "start": _start,
+    "start": start,
     "and": lambda names, most: listed(list(names), most=int(most or 6)),
     "epsilon": lambda value, _: epsilon_words(value),
 }
