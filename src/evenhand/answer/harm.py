@@ -72,12 +72,9 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
     ]
     level = family_level(table, [table.page])
     harmed = {(row.group, row.effect) for row in harmful if row.is_harm}
+    harms = (_payer(table, row) for row in harmful if row.is_harm)
     payers = sorted(
-        (
-            payer
-            for payer in (_payer(table, row) for row in harmful if row.is_harm)
-            if _may_be_named(table, payer, harmed, level)
-        ),
+        (payer for payer in harms if _may_be_named(table, payer, harmed, level)),
         key=lambda payer: (payer.tier, -payer.low, -payer.amount, payer.row.group),
     )
     named = _name_equals(table, payers, level)

@@ -15,11 +15,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import numpy as np
-
 from evenhand._validate import refuse
 from evenhand.answer.choice import CostLimits, changes_given, find_harmless
-from evenhand.answer.effects import EVERYBODY
+from evenhand.answer.effects import EVERYBODY, mean
 from evenhand.answer.gaps import limit_widest_gap
 from evenhand.answer.harm import find_trouble
 
@@ -91,17 +89,11 @@ def try_limits(
         and not option.needs_group
         and (among is None or option.name in among)
     ]
-    return tuple(
-        sorted(
-            kept,
-            key=lambda each: (
-                each.option.epsilon,
-                round(each.lack, 1),  # a tenth of what matters is a tie
-                each.option.simplicity,
-                each.option.name,
-            ),
-        )
-    )
+
+    def rank(each: Kept) -> tuple[float, float, int, str]:  # a tenth of what matters is a tie
+        return (each.option.epsilon, round(each.lack, 1), each.option.simplicity, each.option.name)
+
+    return tuple(sorted(kept, key=rank))
 
 
 def smallest_passing(kept: tuple[Kept, ...]) -> Kept | None:
@@ -125,7 +117,7 @@ def _try(
 ) -> Kept:
     gap = limit_widest_gap(table, option.name, misses=misses)
     seen = table.by_key.get((option.name, EVERYBODY, "wrong"))
-    wrong = math.nan if seen is None or not seen.is_stored else float(np.nanmean(seen.after - seen.due))
+    wrong = math.nan if seen is None else mean(seen.after - seen.due)
     tests: dict[Broken, bool] = {
         "usable": not find_trouble(table, option.name),
         "given": not changes_given(table, option.name, CostLimits()),

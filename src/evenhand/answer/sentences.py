@@ -22,7 +22,7 @@ from evenhand.report.words import epsilon_of, listed, number
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.answer.choice import Trial
+    from evenhand.answer.choice import Tag, Trial
     from evenhand.answer.status import Effect
     from evenhand.answer.telling import Telling
 
@@ -62,7 +62,7 @@ def say_verdict(telling: Telling) -> str:
 def _say_who_pays(telling: Telling) -> str:
     """Return the verdict on the payers: whether it can be undone, and at whose cost."""
     found = telling.verdict
-    first, use, trade_off = found.payers[0], telling.choice.first, _trade_off(telling)
+    first, use, trade_off = found.payers[0], telling.choice.first, _first_tagged(telling, "trade-off")
     slots = telling.named(payer.row.group for payer in found.payers) | {
         "P": telling.case.protection or telling.words.say("default.protection")
     }
@@ -81,7 +81,7 @@ def _say_who_pays(telling: Telling) -> str:
             slots |= {"R": telling.option(trade_off.option.name).words}
     elif found.maybe_worse:
         key = "maybe"
-    elif telling.choice.trials and not _needing_groups(telling):
+    elif telling.choice.trials and not _first_tagged(telling, "needs the true group"):
         key = "helpless"
     elif _others(telling):
         key = "most"
@@ -340,24 +340,19 @@ def _go_ahead(telling: Telling) -> str:
 
 def _no_remedy(telling: Telling) -> str:
     """Return what to do where somebody pays and nothing that was tried passes."""
-    say, trade_off = telling.say, _trade_off(telling)
+    say, trade_off = telling.say, _first_tagged(telling, "trade-off")
     if trade_off is not None:
         price = say_price(telling, trade_off, most=1)
         return say("do.trade_off", R=telling.option(trade_off.option.name).words, price=price)
     if telling.case.is_between_groups:
         groups = [payer.row.group for payer in telling.verdict.payers]
         return say("do.look", **telling.named(groups, words=_WORDS_OF_TWO))
-    if needs := _needing_groups(telling):
-        return say("do.needs_group", R=telling.option(needs[0].option.name).words)
+    if needs := _first_tagged(telling, "needs the true group"):
+        return say("do.needs_group", R=telling.option(needs.option.name).words)
     step = smallest_epsilon(telling.steps)
     if step is not None and step.epsilon > telling.table.by_name[telling.table.page].epsilon:
         return say("do.less_privacy", e=step.epsilon)
     return say("do.helpless" if telling.choice.trials else "do.untried")
-
-
-def _needing_groups(telling: Telling) -> list[Trial]:
-    found = [trial for trial in telling.choice.trials if trial.tag == "needs the true group"]
-    return sorted(found, key=lambda trial: (trial.option.simplicity, trial.option.name))
 
 
 def _take(telling: Telling) -> str:
@@ -453,9 +448,9 @@ def say_curve(telling: Telling) -> str:
     return telling.say("choice.alt", lacks=listed(told), epsilons=listed(epsilons))
 
 
-def _trade_off(telling: Telling) -> Trial | None:
-    """Return the trade-off that leaves the worst-off with the least harm."""
-    found = [trial for trial in telling.choice.trials if trial.tag == "trade-off"]
+def _first_tagged(telling: Telling, tag: Tag) -> Trial | None:
+    """Return the remedy of a tag that leaves the worst-off with the least harm."""
+    found = (trial for trial in telling.choice.trials if trial.tag == tag)
     return min(
         found, key=lambda trial: (trial.left, trial.option.simplicity, trial.option.name), default=None
     )
