@@ -39,16 +39,9 @@ _ONE_ANSWER = 0.98
 class CostLimits:
     """Limits of what a remedy may cost in all.
 
-    Parameters
-    ----------
-    given : float
-        The share by which people selected or rights granted in all may differ from the unprotected result.
-    paid : float
-        The same for dollars.
-    wrong : float
-        By how many of 1,000 wrong decisions may rise against the page's option.
-    error : float
-        By what share the typical error may rise against the page's option.
+    `given` is the share by which people selected or rights granted may differ from the unprotected result,
+    `paid` the same for dollars. Against the page's option `wrong` decisions may rise by so many of 1,000, and
+    the typical `error` by such a share.
     """
 
     given: float = 0.10
@@ -68,19 +61,9 @@ class Rise(NamedTuple):
 class Trial:
     """A remedy and what the four tests say.
 
-    Parameters
-    ----------
-    option : Option
-    tag : Tag
-    failed : tuple of Test
-    harmed : tuple of Rise
-        The groups that fail the second test.
-    relief : Limits
-        By how much less the first payer lacks.
-    left : float
-        What the worst-off lack with it at most: the upper limit.
-    costs : tuple of str
-        The effects of everybody that go beyond their limit.
+    `harmed` are the groups that fail the second test, `relief` is by how much less the first payer lacks,
+    `left` the upper limit of what the worst-off lack with it, and `costs` are the effects of everybody that
+    go beyond their limit.
     """
 
     option: Option
@@ -98,6 +81,11 @@ class Choice:
 
     recommended: tuple[Trial, ...]
     trials: tuple[Trial, ...]
+
+    @property
+    def first(self) -> Trial | None:
+        """The remedy to use."""
+        return next(iter(self.recommended), None)
 
 
 class Step(NamedTuple):

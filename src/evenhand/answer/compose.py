@@ -9,13 +9,7 @@ from evenhand.answer.choice import smallest_epsilon
 from evenhand.answer.effects import EVERYBODY
 from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.answer.prices import say_price
-from evenhand.answer.sentences import (
-    say_curve,
-    say_how_much,
-    say_verdict,
-    say_what_to_do,
-    say_who,
-)
+from evenhand.answer.sentences import say_curve, say_how_much, say_verdict, say_what_to_do, say_who
 from evenhand.answer.telling import Telling, has_figures, told_in
 from evenhand.answer.view import RemedyLine, View
 from evenhand.report.language import written_in
@@ -54,7 +48,7 @@ def compose(case: Case) -> View:
 
 def _compose(telling: Telling) -> View:
     case, choice = telling.case, telling.choice
-    recommended = choice.recommended[0].option.name if choice.recommended else ""
+    recommended = choice.first.option.name if choice.first else ""
     curve = _draw_curve(telling, recommended)
     remedies = _list_remedies(telling)
     shown = {"", recommended or telling.table.page}
@@ -104,8 +98,8 @@ def _draw_panels(telling: Telling, recommended: str) -> list[EffectPanel]:
         beside = "wrongly_selected"
     stored = [
         row
-        for row in telling.rows
-        if row.setting == telling.table.page and row.effect == beside and row.status != "not stored"
+        for row in telling.rows_of[telling.table.page]
+        if row.effect == beside and row.status != "not stored"
     ]
     if any(row.group != EVERYBODY and (row.after or row.due) for row in stored):
         effects.append(beside)
@@ -116,11 +110,8 @@ def _draw_panels(telling: Telling, recommended: str) -> list[EffectPanel]:
 
 def _order(telling: Telling, effect: str) -> list[str]:
     """Return the groups in order of harm: clear before unclear, too few last."""
-    page = [
-        row
-        for row in telling.rows
-        if row.setting == telling.table.page and row.effect == effect and row.group != EVERYBODY
-    ]
+    told = telling.rows_of[telling.table.page]
+    page = [row for row in told if row.effect == effect and row.group != EVERYBODY]
     groups = [row for row in page if row.group not in telling.table.entities]
     drawn = {*telling.harmed, *(row.group for row in groups)}
     rows = [row for row in page if row.group in drawn] if groups else page
@@ -182,27 +173,26 @@ def _draw_line(telling: Telling, row: Effect, recommended: str) -> EffectRow:
 
 def _mark(telling: Telling, row: Effect) -> Stage:
     """Return a value on the axis with the limits of what it is beyond what is due."""
-    scale, say = telling.scale(row), telling.say
+    scale, say, nothing = telling.scale(row), telling.say, math.nan
     if row.status == "not stored":
-        nothing = math.nan
-        told = {"words": say("picture.not_stored"), "shown": "–", "change": "–", "limits": ""}
+        told = {"words": say("picture.not_stored"), "shown": "–", "change": "–"}
         return Stage(nothing, nothing, nothing, is_harm=False, **told)
     limits = telling.due_limits(row)
-    threshold = telling.table.threshold(telling.seen(row))
-    harm = telling.table.harm_of(row.effect)
-    hurts = {"less": limits.mean < 0, "more": limits.mean > 0, "away": True}.get(harm, False)
     is_judged = row.status != "unjudged"
-    is_harm = is_judged and hurts and limits.excludes_zero and abs(limits.mean) >= threshold
-    known = math.isfinite(limits.low) and limits.low != limits.high
+    harm, change = telling.table.harm_of(row.effect), limits.mean
+    hurts = {"less": change < 0, "more": change > 0, "away": True}.get(harm, False)
+    matters = abs(change) >= telling.table.threshold(telling.seen(row))
+    low = high = nothing
     shown_limits = ""
-    if known and is_judged:
-        low, high = (telling.signed(row.effect, each * scale) for each in (limits.low, limits.high))
-        shown_limits = say("amount.range", low=low, high=high)
+    if is_judged and math.isfinite(limits.low) and limits.low != limits.high:
+        low, high = ((row.due + each) * scale for each in (limits.low, limits.high))
+        texts = [telling.signed(row.effect, each * scale) for each in (limits.low, limits.high)]
+        shown_limits = say("amount.range", low=texts[0], high=texts[1])
     return Stage(
-        value=row.after * scale,
-        low=(row.due + limits.low) * scale if known and is_judged else math.nan,
-        high=(row.due + limits.high) * scale if known and is_judged else math.nan,
-        is_harm=bool(is_harm),
+        row.after * scale,
+        low,
+        high,
+        is_harm=bool(is_judged and hurts and limits.excludes_zero and matters),
         words=_mark_words(telling, row, is_open=limits.low <= 0 <= limits.high),
         shown=telling.shown(row.effect, row.after * scale) if is_judged else "–",
         change=_change(telling, row) if is_judged else "–",
@@ -267,8 +257,8 @@ def _caption(telling: Telling) -> str:
 
 def _head_choice(telling: Telling, *, has_curve: bool) -> str:
     choice, say = telling.choice, telling.say
-    if choice.recommended:
-        return say("choice.heading_use", R=telling.option(choice.recommended[0].option.name).words)
+    if choice.first:
+        return say("choice.heading_use", R=telling.option(choice.first.option.name).words)
     if choice.trials:
         return say("choice.heading_none")
     return say("choice.curve_title") if has_curve else ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.answer.effects import EffectTable, Observation
-    from evenhand.answer.status import Effect, Limits
+    from evenhand.answer.status import Effect
 
 Trouble = Literal["no guarantee", "below zero", "dead", "dead without protection", "missing"]
 State = Literal["stop", "pays", "nobody", "unsure"]
@@ -45,22 +45,11 @@ class Payer:
 class Verdict:
     """Who pays.
 
-    Parameters
-    ----------
-    state : {"stop", "pays", "nobody", "unsure"}
-    trouble : tuple of Trouble
-        What makes the page's option useless.
-    payers : tuple of Payer
-        The worst-off first, with those that are not clearly different from it.
-    is_everybody : bool
-        Whether every judged group has a clear harm.
-    worst : Effect or None
-        The row with the largest bound, where nobody pays.
-    open, unjudged, gains : tuple of Effect
-        Rows that forbid "nobody", rows of too few people, and clear benefits.
-    maybe_worse : tuple of Effect
-        The open rows whose group may lack more than the first payer, the largest estimate first: to name that
-        payer alone would mislead.
+    `trouble` is what makes the page's option useless. `payers` are the worst-off first, with those that are
+    not clearly different from it; `is_everybody` tells that every judged group has a clear harm. Where nobody
+    pays, `worst` has the largest bound. `open` rows forbid "nobody", `unjudged` ones have too few people.
+    `maybe_worse` are the open rows whose group may lack more than the first payer, the largest estimate
+    first: to name that payer alone would mislead.
     """
 
     state: State
@@ -70,7 +59,6 @@ class Verdict:
     worst: Effect | None
     open: tuple[Effect, ...]
     unjudged: tuple[Effect, ...]
-    gains: tuple[Effect, ...]
     maybe_worse: tuple[Effect, ...]
 
 
@@ -84,12 +72,9 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
     ]
     level = family_level(table, [table.page])
     harmed = {(row.group, row.effect) for row in harmful if row.is_harm}
+    harms = (_payer(table, row) for row in harmful if row.is_harm)
     payers = sorted(
-        (
-            payer
-            for payer in (_payer(table, row) for row in harmful if row.is_harm)
-            if _may_be_named(table, payer, harmed, level)
-        ),
+        (payer for payer in harms if _may_be_named(table, payer, harmed, level)),
         key=lambda payer: (payer.tier, -payer.low, -payer.amount, payer.row.group),
     )
     named = _name_equals(table, payers, level)
@@ -105,17 +90,15 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
         state = "pays"
     elif not still_open and not harmed and (judged or (not harmful and _is_stored(table))):
         state = "nobody"
-    bounded = [row for row in harmful if row.status == "none"]
     base = judged - set(table.margins) - table.entities
     return Verdict(
         state,
         trouble,
         tuple(named),
         is_everybody=len(base) > 1 and base <= {group for group, _ in harmed},
-        worst=_most_bounded(table, bounded),
+        worst=_most_bounded(table, [row for row in harmful if row.status == "none"]),
         open=still_open,
         unjudged=tuple(row for row in harmful if row.status == "unjudged"),
-        gains=tuple(row for row in harmful if row.status == "clear" and not row.is_harm),
         maybe_worse=tuple(
             sorted(
                 (row for row in still_open if named and not _bound_of(table, row) <= named[0].amount),
@@ -238,21 +221,9 @@ def _name_equals(table: EffectTable, payers: list[Payer], level: float) -> list[
 def _is_clearly_worse(table: EffectTable, one: Observation, other: Observation, level: float) -> bool:
     """Return whether a group clearly lacks more than another, by at least what matters."""
     values, others = (np.asarray(per_head(seen, lacks(table, seen))) for seen in (one, other))
-    limits = limit_difference(one, values, other, others, level=level)
+    limits = limit_samples([sample_difference(one, values, other, others)], level)[0]
     matters = float(per_head(one, table.threshold(one)))
     return limits.low > 0 and limits.mean >= matters
-
-
-def limit_difference(
-    one: Observation,
-    values: NDArray[np.float64],
-    other: Observation,
-    others: NDArray[np.float64],
-    *,
-    level: float,
-) -> Limits:
-    """Return the limits of how much larger the mean of one observation's values is, all of them per head."""
-    return limit_samples([sample_difference(one, values, other, others)], level)[0]
 
 
 def sample_difference(

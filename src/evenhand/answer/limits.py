@@ -15,11 +15,9 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import numpy as np
-
 from evenhand._validate import refuse
 from evenhand.answer.choice import CostLimits, changes_given, find_harmless
-from evenhand.answer.effects import EVERYBODY
+from evenhand.answer.effects import EVERYBODY, mean
 from evenhand.answer.gaps import limit_widest_gap
 from evenhand.answer.harm import find_trouble
 
@@ -36,14 +34,8 @@ Broken = Literal["usable", "given", "gap", "wrong", "harm"]
 class AskedLimits:
     """Limits that somebody sets; those that are not set are infinite.
 
-    Parameters
-    ----------
-    gap : float
-        The widest gap between the shares of two groups that are selected, of 1,000.
-    wrong : float
-        By how many of 1,000 wrong decisions may rise against the unprotected result.
-    epsilon : float
-        The largest epsilon.
+    `gap` is the widest gap between the shares of two groups that are selected, `wrong` by how many wrong
+    decisions may rise against the unprotected result, both of 1,000; `epsilon` is the largest.
     """
 
     gap: float = math.inf
@@ -77,22 +69,12 @@ class Kept(NamedTuple):
 
 
 def try_limits(
-    table: EffectTable,
-    rows: tuple[Effect, ...],
-    limits: AskedLimits,
-    *,
-    among: Collection[str] | None = None,
+    table: EffectTable, rows: tuple[Effect, ...], limits: AskedLimits, *, among: Collection[str] | None = None
 ) -> tuple[Kept, ...]:
     """Return every option within the largest epsilon, the smallest first, then least harm to the worst-off.
 
-    Parameters
-    ----------
-    table : EffectTable
-    rows : tuple of Effect
-        Those of :func:`evenhand.answer.status.judge`.
-    limits : AskedLimits
-    among : collection of str, optional
-        The names of the options that may be chosen; by default all that are protected.
+    Only options of the names `among` which may be chosen are tried, if there are such; `rows` are those of
+    :func:`evenhand.answer.status.judge`.
     """
     protected = [option for option in table.options if option.reference and math.isfinite(option.epsilon)]
     misses = (1 - table.level) / max(len(protected), 1)
@@ -107,17 +89,11 @@ def try_limits(
         and not option.needs_group
         and (among is None or option.name in among)
     ]
-    return tuple(
-        sorted(
-            kept,
-            key=lambda each: (
-                each.option.epsilon,
-                round(each.lack, 1),  # a tenth of what matters is a tie
-                each.option.simplicity,
-                each.option.name,
-            ),
-        )
-    )
+
+    def rank(each: Kept) -> tuple[float, float, int, str]:  # a tenth of what matters is a tie
+        return (each.option.epsilon, round(each.lack, 1), each.option.simplicity, each.option.name)
+
+    return tuple(sorted(kept, key=rank))
 
 
 def smallest_passing(kept: tuple[Kept, ...]) -> Kept | None:
@@ -137,17 +113,11 @@ def find_nearest(kept: tuple[Kept, ...], limits: AskedLimits) -> Kept | None:
 
 
 def _try(
-    table: EffectTable,
-    option: Option,
-    limits: AskedLimits,
-    *,
-    misses: float,
-    is_harmless: bool,
-    lack: float,
+    table: EffectTable, option: Option, limits: AskedLimits, *, misses: float, is_harmless: bool, lack: float
 ) -> Kept:
     gap = limit_widest_gap(table, option.name, misses=misses)
     seen = table.by_key.get((option.name, EVERYBODY, "wrong"))
-    wrong = math.nan if seen is None or not seen.is_stored else float(np.nanmean(seen.after - seen.due))
+    wrong = math.nan if seen is None else mean(seen.after - seen.due)
     tests: dict[Broken, bool] = {
         "usable": not find_trouble(table, option.name),
         "given": not changes_given(table, option.name, CostLimits()),

@@ -20,12 +20,7 @@ SHOWN_ROWS = 7
 
 
 def build_page(view: View) -> Page:
-    """Return an answer as a page.
-
-    Parameters
-    ----------
-    view : View
-    """
+    """Return an answer as a page."""
     with written_in(view.language):
         return Page(
             question=view.question,
@@ -41,13 +36,12 @@ def build_page(view: View) -> Page:
 
 
 def _head(view: View) -> Head:
-    three = {"who": view.who, "how_much": view.how_much, "what_to_do": view.what_to_do}
     return Head(
         state=view.state,
         verdict=view.verdict,
         said=tuple(
             Said(fixed_word(f"answer.{name}"), said.text, said.details)
-            for name, said in three.items()
+            for name, said in view.told.items()
             if said.text
         ),
         warnings=tuple((warned.head, warned.text) for warned in view.warnings),

@@ -277,12 +277,10 @@ def _draw_title(panel: EffectPanel, lines: Sequence[EffectRow], kind: str, paper
     beside = f"{paper.fit(title)}   {'  '.join(texts)}"
     if columns_of(beside) <= room:
         return [f"  {beside}"]
-    packed = [""]
+    packed: list[str] = []
     for text in texts:
-        joined = f"{packed[-1]}  {text}" if packed[-1] else text
-        packed = (
-            [*packed[:-1], joined]
-            if columns_of(joined) <= room
-            else [*filter(None, packed), *wrap(text, room)]
-        )
+        if packed and columns_of(f"{packed[-1]}  {text}") <= room:
+            packed[-1] = f"{packed[-1]}  {text}"
+        else:
+            packed += wrap(text, room)
     return [f"  {part}" for part in (*wrap(paper.fit(title), room), *packed)]

@@ -18,7 +18,7 @@ from evenhand.answer.view import Sentence
 from evenhand.report.words import capital, epsilon_of, listed, number
 
 if TYPE_CHECKING:
-    from evenhand.answer.choice import Trial
+    from evenhand.answer.choice import Tag, Trial
     from evenhand.answer.status import Effect
     from evenhand.answer.telling import Telling
 
@@ -42,7 +42,7 @@ def say_verdict(telling: Telling) -> str:
     if found.state == "nobody":
         if found.worst is None or found.worst.bound <= 0:
             return say("verdict.nobody", **telling.named([]))
-        return say(f"verdict.nobody_{telling.verb}", amount=_bound_words(telling, found.worst))
+        return say(f"verdict.nobody_{telling.verb}", amount=telling.bound(found.worst))
     why = "open"
     if not telling.harmful or all(row.status == "not stored" for row in telling.harmful):
         why = "stored"
@@ -58,7 +58,7 @@ def say_verdict(telling: Telling) -> str:
 def _say_who_pays(telling: Telling) -> str:
     """Return the verdict on the payers: whether it can be undone, and at whose cost."""
     found = telling.verdict
-    first, use, trade_off = found.payers[0], _recommended(telling), _trade_off(telling)
+    first, use, trade_off = found.payers[0], telling.choice.first, _first_tagged(telling, "trade-off")
     slots = telling.named(payer.row.group for payer in found.payers) | {
         "P": telling.case.protection or telling.words.say("default.protection")
     }
@@ -78,7 +78,7 @@ def _say_who_pays(telling: Telling) -> str:
             slots |= {"R": telling.option(trade_off.option.name).words}
     elif found.maybe_worse:
         key = "maybe"
-    elif telling.choice.trials and not _needing_groups(telling):
+    elif telling.choice.trials and not _first_tagged(telling, "needs the true group"):
         key = "helpless"
     elif _others(telling):
         key = "most"
@@ -165,14 +165,11 @@ def _who_details(telling: Telling) -> list[str]:
     shown = [row for row in telling.harmful if row.is_harm or row.status in ("open", "not stored")]
     rows = [*named, *(row for row in shown if (row.group, row.effect) not in keys), *telling.gains]
     lines += [tell_row(telling, row) for row in rows[:_MOST_DETAILS]]
-    seen: set[str] = set()
     for row in found.unjudged:
-        if row.group not in seen:
-            seen.add(row.group)
-            tested = _tested(telling, row)
-            key = "detail.unjudged" if tested < FEWEST_PEOPLE else "who.few_others"
-            lines.append(say(key, p=tested, n=FEWEST_PEOPLE, **telling.slots(row.group)))
-    return lines[:_MOST_DETAILS]
+        tested = _tested(telling, row)
+        key = "detail.unjudged" if tested < FEWEST_PEOPLE else "who.few_others"
+        lines.append(say(key, p=tested, n=FEWEST_PEOPLE, **telling.slots(row.group)))
+    return list(dict.fromkeys(lines))[:_MOST_DETAILS]
 
 
 def _tested(telling: Telling, row: Effect) -> int:
@@ -237,9 +234,9 @@ def _how_little(telling: Telling, lead: Effect) -> Sentence:
     if lead.bound <= 0:
         is_gain = lead.status == "clear"
         return Sentence(telling.level(lead) if is_gain else telling.say("how.nothing"))
-    amount = _bound_words(telling, lead)
     details = (tell_row(telling, lead), *_gap_details(telling, lead))
-    return Sentence(telling.say("how.could", amount=amount, **telling.slots(lead.group)), details)
+    words = telling.say("how.could", amount=telling.bound(lead), **telling.slots(lead.group))
+    return Sentence(words, details)
 
 
 def _open_words(telling: Telling, lead: Effect) -> str:
@@ -256,7 +253,7 @@ def _open_words(telling: Telling, lead: Effect) -> str:
                 word = say(f"effect.{lead.effect}.word")
                 return say("how.between", more=more, fewer=fewer, word=word, **slots)
             return say("how.both_ways", n=lose, m=gain, **slots)
-        return say("how.could", amount=_bound_words(telling, lead), **slots)
+        return say("how.could", amount=telling.bound(lead), **slots)
     values = changes_of(telling.table, lead)
     if len(values) and (values.min() > 0 or values.max() < 0):
         low, high = sorted((values.min(), values.max()), key=abs)
@@ -290,11 +287,6 @@ def _gap_details(telling: Telling, lead: Effect) -> list[str]:
     return [telling.say("detail.gap", a=after, b=before, G=names)]
 
 
-def _bound_words(telling: Telling, row: Effect) -> str:
-    """Return the most that a group may lack, rounded up."""
-    return telling.of_group(row, row.bound, up=True)
-
-
 # --- what to do ---------------------------------------------------------------------------------------
 
 
@@ -305,7 +297,7 @@ def say_what_to_do(telling: Telling) -> Sentence:
 
 def _what_to_do(telling: Telling) -> str:
     found, say = telling.verdict, telling.say
-    use = _recommended(telling)
+    use = telling.choice.first
     if use is not None:
         row, name = telling.lead_under(use.option.name), telling.option(use.option.name)
         order = capital(name.use or name.words)
@@ -332,24 +324,19 @@ def _go_ahead(telling: Telling) -> str:
 
 def _no_remedy(telling: Telling) -> str:
     """Return what to do where somebody pays and nothing that was tried passes."""
-    say, trade_off = telling.say, _trade_off(telling)
+    say, trade_off = telling.say, _first_tagged(telling, "trade-off")
     if trade_off is not None:
         price = say_price(telling, trade_off, most=1)
         return say("do.trade_off", R=telling.option(trade_off.option.name).words, price=price)
     if telling.case.is_between_groups:
         groups = [payer.row.group for payer in telling.verdict.payers]
         return say("do.look", **telling.named(groups, words=_WORDS_OF_TWO))
-    if needs := _needing_groups(telling):
-        return say("do.needs_group", R=telling.option(needs[0].option.name).words)
+    if needs := _first_tagged(telling, "needs the true group"):
+        return say("do.needs_group", R=telling.option(needs.option.name).words)
     step = smallest_epsilon(telling.steps)
     if step is not None and step.epsilon > telling.table.by_name[telling.table.page].epsilon:
         return say("do.less_privacy", e=step.epsilon)
     return say("do.helpless" if telling.choice.trials else "do.untried")
-
-
-def _needing_groups(telling: Telling) -> list[Trial]:
-    found = [trial for trial in telling.choice.trials if trial.tag == "needs the true group"]
-    return sorted(found, key=lambda trial: (trial.option.simplicity, trial.option.name))
 
 
 def _take(telling: Telling) -> str:
@@ -416,7 +403,7 @@ def _is_still(telling: Telling, row: Effect) -> bool:
 
 def _what_details(telling: Telling) -> list[str]:
     say, lines = telling.say, []
-    use = _recommended(telling)
+    use = telling.choice.first
     if use is not None:
         lines.append(say("detail.tests"))
         row = telling.lead_under(use.option.name)
@@ -427,7 +414,8 @@ def _what_details(telling: Telling) -> list[str]:
         lines += [say("detail.tied", R=listed(tied))] if tied else []
     for trial in telling.choice.trials:
         if trial.failed and trial.tag != "no clear help":
-            tests = [say(f"detail.test_{test.replace(' ', '_')}") for test in trial.failed]
+            keys = (f"detail.test_{test.replace(' ', '_')}" for test in trial.failed if test != "usable")
+            tests = [say("tag.not_usable")] * ("usable" in trial.failed) + [say(key) for key in keys]
             lines.append(say("detail.failed", R=telling.option(trial.option.name).words, tests=tests))
     lines += say_next_steps(telling)
     curve = say_curve(telling)
@@ -458,13 +446,9 @@ def say_curve(telling: Telling) -> str:
     return telling.say("choice.alt", lacks=listed(told), epsilons=listed(epsilons))
 
 
-def _recommended(telling: Telling) -> Trial | None:
-    return next(iter(telling.choice.recommended), None)
-
-
-def _trade_off(telling: Telling) -> Trial | None:
-    """Return the trade-off that leaves the worst-off with the least harm."""
-    found = [trial for trial in telling.choice.trials if trial.tag == "trade-off"]
+def _first_tagged(telling: Telling, tag: Tag) -> Trial | None:
+    """Return the remedy of a tag that leaves the worst-off with the least harm."""
+    found = (trial for trial in telling.choice.trials if trial.tag == tag)
     return min(
         found, key=lambda trial: (trial.left, trial.option.simplicity, trial.option.name), default=None
     )

@@ -12,13 +12,12 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass, fields
-from functools import cache
-from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from evenhand.answer.effects import EFFECTS, EVERYBODY, mean
+from evenhand.measure.intervals import normal_quantile
 from evenhand.measure.repeat_means import bound_mean, means
 
 if TYPE_CHECKING:
@@ -233,13 +232,8 @@ def _limit_single(sample: Sample, level: float, narrow: float) -> Limits:
         return Limits(middle, *sample.contrast.limits(level), *sample.contrast.limits(narrow))
     if sample.basis == "exact":
         return Limits(middle, middle, middle, middle, middle)
-    far, near = (sample.error * _quantile(each) for each in (level, narrow))
+    far, near = (sample.error * normal_quantile(1 - each) for each in (level, narrow))
     return Limits(middle, middle - far, middle + far, middle - near, middle + near)
-
-
-@cache
-def _quantile(level: float) -> float:
-    return NormalDist().inv_cdf(0.5 + level / 2)
 
 
 def make_row(

@@ -244,22 +244,25 @@ class Telling:
 
     def _with_unit(self, row: Effect, shown: str, *, is_conditional: bool = True) -> str:
         unit = told_in(row.effect)
-        key = {"of 1,000": "rate", "dollars": "money", "people": "people"}.get(unit, "releases")
-        if unit == "percent":
-            return shown
+        if unit in ("percent", "of 100 releases"):
+            return shown if unit == "percent" else f"{shown} {self.say('unit.releases')}"
+        key = {"dollars": "money", "people": "people"}.get(unit, "rate")
         if row.effect == _CONDITIONAL and is_conditional:
             key = "qualified"
         size = row.people if row.people > 0 else 1000.0
         return self.say(f"amount.{key}", n=shown, p=round(size), head=self.head)
 
-    def of_group(self, row: Effect, value: float, *, up: bool = False) -> str:
-        """Return an amount of a row as limits and what matters are counted: of the whole group."""
+    def _of_group(self, row: Effect, value: float, *, up: bool = False) -> str:
         value = max(value, 0.0) * self.scale(row, is_conditional=False)
         return self._with_unit(row, self.shown(row.effect, value, up=up), is_conditional=False)
 
+    def bound(self, row: Effect) -> str:
+        """Return the most that a group may lack, rounded up, of the whole group."""
+        return self._of_group(row, row.bound, up=True)
+
     def matters(self, row: Effect) -> str:
-        """Return what matters of an effect, in words."""
-        return self.of_group(row, self.table.threshold(self.seen(row)))
+        """Return what matters of an effect, of the whole group."""
+        return self._of_group(row, self.table.threshold(self.seen(row)))
 
     def seen(self, row: Effect) -> Observation:
         """Return the observation behind a row."""
@@ -405,7 +408,7 @@ class Telling:
         part = "more" if change > 0 else "less" if unit in ("percent", "dollars") else "fewer"
         is_chance = unit == "of 100 releases"
         if from_due and row.due == 0:
-            return self.say("amount.releases", n=shown) if is_chance else f"{shown} {self.word(effect)}"
+            return f"{shown} {self.say('unit.releases') if is_chance else self.word(effect)}"
         if change == 0 or not has_figures(shown):
             return self.say("picture.same")
         if from_due and effect in _EITHER_WAY:

@@ -33,16 +33,10 @@ class TextLine(NamedTuple):
 
 
 def render_terminal(view: View, *, width: int = WIDTH, encoding: str | None = "utf-8") -> str:
-    """Return an answer as text.
+    """Return an answer as text, at least 60 columns wide.
 
-    Parameters
-    ----------
-    view : View
-    width : int
-        The columns of the terminal; at least 60 are used. A word of a command that is longer stays whole,
-        since it could not be copied otherwise.
-    encoding : str, optional
-        What the terminal can print: the marks ``│ ● ◆ ━ ─ ·`` are ``| o * = - .`` where it has none of them.
+    A word of a command that is longer stays whole, since it could not be copied otherwise. The marks
+    ``│ ● ◆ ━ ─ ·`` are ``| o * = - .`` where the encoding has none of them.
     """
     return "\n".join(line.text for line in draw_lines(view, width=width, encoding=encoding))
 
@@ -78,10 +72,9 @@ def _lead(paper: Paper, word: str, text: str) -> list[TextLine]:
 
 
 def _sentences(view: View, paper: Paper) -> list[TextLine]:
-    told = {"who": view.who, "how_much": view.how_much, "what_to_do": view.what_to_do}
     return [
         line
-        for name, sentence in told.items()
+        for name, sentence in view.told.items()
         if sentence.text
         for line in _lead(paper, fixed_word(f"terminal.{name}"), sentence.text)
     ]
@@ -111,8 +104,8 @@ def _remedies(view: View, paper: Paper) -> list[TextLine]:
         cells = [wrap(paper.fit(text), room) for text, room in zip(row, rooms, strict=True)]
         marked = place > 0 and view.remedies[place - 1].tag == "recommended"
         for part, (first, second, third) in enumerate(zip_longest(*cells, fillvalue="")):
-            start = "> " if marked and not part else "  "
-            text = f"{start}{pad(first, name)}  {pad(second, left, right=True)}  {third}"
+            mark = "> " if marked and not part else "  "
+            text = f"{mark}{pad(first, name)}  {pad(second, left, right=True)}  {third}"
             lines.append(TextLine(text, is_bold=place == 0))
     caption = wrap(paper.fit(view.remedy_caption), paper.width - 2) if view.remedy_caption else []
     return [*lines, *(TextLine(f"  {line}") for line in caption)]
@@ -138,10 +131,10 @@ def _curve(view: View, paper: Paper) -> list[TextLine]:
         lacks = dict(zip(line.epsilons, line.shown, strict=True))
         values = [lacks.get(epsilon, "-") for epsilon in tried]
         rows.append(("> " if line.role == "recommended" else "  ", line.name, values))
-    for start, name, values in rows:
+    for mark, name, values in rows:
         cells = "".join(pad(paper.fit(value), cell, right=True) for value in values)
         *above, last = wrap(paper.fit(name), room)
-        lines += [*(TextLine(f"  {part}") for part in above), TextLine(f"{start}{pad(last, room)}{cells}")]
+        lines += [*(TextLine(f"  {part}") for part in above), TextLine(f"{mark}{pad(last, room)}{cells}")]
     unit = f"{capital(curve.unit)}; {curve.matters_words}."
     return [*lines, *(TextLine(f"  {line}") for line in wrap(paper.fit(unit), paper.width - 2))]
 

@@ -43,34 +43,11 @@ class RemedyLine(NamedTuple):
 class View:
     """One page.
 
-    Parameters
-    ----------
-    language, kind, question, meta : str
-    state : {"stop", "pays", "nobody", "unsure"}
-    verdict : str
-    who, how_much, what_to_do : Sentence
-    warnings : tuple of Warned
-        The most important first.
-    heading : str
-        The finding above the main picture.
-    panels : tuple of EffectPanel
-        Two at most: the headline effect, then the one that explains or pays for it.
-    caption : str
-        What the bars are.
-    choice_heading, epsilon_heading, remedy_heading : str
-        Empty where there is nothing to choose from.
-    curve : LackCurve or None
-    remedies : tuple of RemedyLine
-        The page's option first.
-    remedy_caption : str
-    commands : tuple of Command
-    promise : Promise or None
-    evidence : tuple of Section
-    method, limits, sources : tuple of str
-    rows : tuple of Effect
-        The rows behind every word: those of ``effects.csv``.
-    page, recommended : str
-        Names of the option that the page is about, and of the recommended one; empty if none is.
+    `state` is how sure the verdict is; `heading` is the finding above the main picture, `caption` what its
+    bars are. There are two panels at most: the headline effect, then the one that explains or pays for it.
+    The most important warning and the page's own option come first. What is empty is left out of the page,
+    such as the headings where there is nothing to choose from. `rows` are those behind every word, of
+    ``effects.csv``; `page` and `recommended` are names of options.
     """
 
     language: str
@@ -102,25 +79,20 @@ class View:
     page: str
     recommended: str
 
+    @property
+    def told(self) -> dict[str, Sentence]:
+        """The three sentences by what they answer."""
+        return {"who": self.who, "how_much": self.how_much, "what_to_do": self.what_to_do}
+
 
 def to_json(view: View) -> dict[str, Any]:
     """Return an answer in JSON's types; a number that is not defined is None."""
-    told = {"who": view.who, "how_much": view.how_much, "what_to_do": view.what_to_do}
-    answer = {
-        "language": view.language,
-        "kind": view.kind,
-        "question": view.question,
-        "state": view.state,
-        "verdict": view.verdict,
-        "sentences": told,
-        "warnings": view.warnings,
-        "heading": view.heading,
-        "panels": view.panels,
-        "remedies": view.remedies,
-        "curve": view.curve,
-        "page": view.page,
-        "recommended": view.recommended,
-        "commands": view.commands,
+    of_view = (
+        "language", "kind", "question", "state", "verdict", "warnings", "heading", "panels", "remedies",
+        "curve", "page", "recommended", "commands",
+    )  # fmt: skip
+    answer = {name: getattr(view, name) for name in of_view} | {
+        "sentences": view.told,
         "promise": view.promise and view.promise.text,
         "effects": [{name: getattr(row, name) for name in EFFECT_COLUMNS} for row in view.rows],
     }

@@ -3,8 +3,10 @@
 import math
 import re
 
+import numpy as np
+
 from evenhand.answer.compose import compose
-from evenhand.answer.effects import EVERYBODY, Option
+from evenhand.answer.effects import EVERYBODY, Observation, Option
 from evenhand.answer.limits import AskedLimits, Kept, find_nearest
 from evenhand.answer.terminal import render_terminal
 from unit.answer._cases import cases
@@ -452,3 +454,14 @@ def test_an_open_group_with_limits_comes_before_one_without():
 
     assert view.who.text == "It is still open for women and men."
     assert view.how_much.text == "Of 1,000 women, up to 43 could lose, or up to 29 gain."
+
+
+def test_a_line_of_details_stands_once():
+    """If two effects of a group are not stored, or open alike, one line tells it."""
+    nothing = np.array([])
+    unknown = [
+        Observation(PAGE, "women", effect, nothing, nothing, 200.0)
+        for effect in ("selected", "wrongly_refused")
+    ]
+
+    assert compose(make(unknown)).who.details == ("Women: not stored.",)

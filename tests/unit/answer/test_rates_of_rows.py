@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from evenhand.answer.effects import EffectTable, Observation, Option
-from evenhand.answer.harm import find_payers, lacks, limit_difference
-from evenhand.answer.status import judge
+from evenhand.answer.harm import find_payers, lacks, sample_difference
+from evenhand.answer.status import judge, limit_samples
 from evenhand.measure import share_difference
 from evenhand.measure.contrasts import rate_of
 from evenhand.measure.counts import Tables
@@ -55,7 +55,8 @@ def test_two_lacks_are_compared_by_the_people_behind_both():
     """Each group is among those whom the other is compared with."""
     made = table(see(0), see(1))
     one, other = made.observations
-    limits = limit_difference(one, lacks(made, one), other, lacks(made, other), level=0.95)
+    sample = sample_difference(one, lacks(made, one), other, lacks(made, other))
+    limits = limit_samples([sample], 0.95)[0]
     apart = np.hypot(*(np.ptp(seen.contrasts[0].limits(0.95)) for seen in made.observations))
 
     assert limits.mean == pytest.approx(float(lacks(made, one)[0] - lacks(made, other)[0]))

@@ -7,8 +7,8 @@ import pytest
 
 from evenhand.answer.choice import choose_remedy, list_steps, smallest_epsilon
 from evenhand.answer.effects import EVERYBODY, EffectTable, Observation, Option, read_matters
-from evenhand.answer.harm import find_payers, find_trouble, limit_difference
-from evenhand.answer.status import judge
+from evenhand.answer.harm import find_payers, find_trouble, sample_difference
+from evenhand.answer.status import judge, limit_samples
 from evenhand.errors import InvalidParameterError
 
 PLAIN, PAGE = "plain", "noise"
@@ -51,7 +51,10 @@ def test_fewer_selected_is_a_harm_though_accuracy_hardly_falls():
     verdict = find_payers(made)
     assert (verdict.state, payers(made)) == ("pays", ["women"])
     assert verdict.payers[0].amount == pytest.approx(120)
-    assert [row.group for row in verdict.gains] == ["men"]
+    assert [row.group for row in judge(made) if row.status == "clear" and row.effect == "selected"] == [
+        "women",
+        "men",
+    ]
 
 
 def test_to_lose_a_windfall_is_no_harm():
@@ -468,5 +471,5 @@ def test_a_repeated_row_beside_an_exact_one_keeps_its_own_error():
     values, others = (1000 / 60 * (10 - WIGGLE), np.array([1000 / 60 * 10]))
     error = float(np.std(values, ddof=1)) / math.sqrt(len(values))
 
-    limits = limit_difference(sampled, values, exact, others, level=0.95)
+    limits = limit_samples([sample_difference(sampled, values, exact, others)], 0.95)[0]
     assert limits.high - limits.mean == pytest.approx(1.959964 * error, rel=1e-5)
