@@ -22,7 +22,11 @@ def say_price(telling: Telling, trial: Trial, *, most: int = 3) -> str:
     words = _trouble_words(telling, name)
     for harmed in sorted(trial.harmed, key=lambda each: (-each.limits.mean, each.lead.group))[:2]:
         group, effect = harmed.lead.group, harmed.lead.effect
-        amount = telling.rise(telling.by_key[name, group, effect], harmed.limits.mean)
+        row = telling.by_key[name, group, effect]
+        if row.unit == "people":
+            words.append(telling.then(row).removesuffix("."))
+            continue
+        amount = telling.rise(row, harmed.limits.mean)
         key = "price.harmed_off" if effect == "off" else "price.harmed"
         words.append(say(key, amount=amount, **telling.slots(group)))
     words += [say_cost(telling, name, effect) for effect in trial.costs]
