@@ -28,7 +28,8 @@ from evenhand.errors import EvenhandError, StudyStoreError
 from evenhand.study.page.wording import measure_text, measure_title
 from evenhand.study.plan.script import write_script
 from evenhand.study.results.estimates import estimate
-from evenhand.study.results.results import Results, key_measures, write_results
+from evenhand.study.results.frames import key_measures
+from evenhand.study.results.results import Results, write_results
 from evenhand.study.run.attempt import failure_of
 from evenhand.study.run.events import Cancel, Cancelled, Started
 from evenhand.study.run.pace import Speed

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._notebook import number_text
 from evenhand.measure.repeat_means import estimate_rows
 from evenhand.study.plan.cells import UNPROTECTED, Setting
+from evenhand.study.results.estimates import estimate
 from evenhand.study.results.lookup import measure_named
 from evenhand.study.tasks.shared.fields import several
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from evenhand.measure.repeat_means import Estimated, Kind
+    from evenhand.study.plan.plan import Plan
     from evenhand.study.results.base import ResultData
     from evenhand.study.store.outcome import Outcome
     from evenhand.study.tasks.base import Task
@@ -112,7 +115,7 @@ def summarize(
     for given in several(asked, "measures", owner=owner):
         name = measure_named(given, arrays.measures, parameter="measures", owner=owner)
         described, runs = task.measure(name), arrays.of_measures[..., arrays.measures.index(name)]
-        estimate = partial(
+        estimated = partial(
             estimate_rows,
             level=level,
             kind=kind,
@@ -123,8 +126,8 @@ def summarize(
         )
         changes = runs - runs[results.place(Setting())]
         found[name] = (
-            estimate(runs, within=described.limits),
-            estimate(changes, within=described.change_limits, is_computed=is_itself),
+            estimated(runs, within=described.limits),
+            estimated(changes, within=described.change_limits, is_computed=is_itself),
         )
     return found
 
@@ -160,3 +163,30 @@ def long_columns(results: ResultData, **asked: Any) -> dict[str, Any]:
             columns[f"{start}{name}"] = number_column(getattr(each, name) for each in column)
         columns[count] = [each.runs for each in column]
     return columns | {name: [getattr(mean, name) for mean in means] for name in ("level", "kind", "note")}
+
+
+# --- a short table, as text ----------------------------------------------------------------------------
+
+
+def key_measures(plan: Plan) -> list[str]:
+    """Return the few measures of a plan that a short table shows."""
+    keys = plan.task.key_measures or plan.measures[:4]
+    return [name for name in keys if name in plan.measures] or list(plan.measures[: len(keys)])
+
+
+def short_rows(results: ResultData, shown: int) -> list[list[str]]:
+    """Return each setting, the first so many, with a few measures and their intervals, as text."""
+    task, measures = results.plan.task, key_measures(results.plan)
+    rows = [["setting", *(task.measure(name).words for name in measures)]]
+    for setting in results.settings[:shown]:
+        means = (estimate(results, setting, name) for name in measures)
+        rows.append([str(setting), *map(_value_text, means)])
+    return rows
+
+
+def _value_text(mean: Estimated) -> str:
+    if not mean.runs:
+        return "no value"
+    if mean.low is None or mean.high is None:
+        return number_text(mean.value)
+    return f"{number_text(mean.value)} ({number_text(mean.low)} to {number_text(mean.high)})"

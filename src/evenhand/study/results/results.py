@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from evenhand._notebook import aligned, html_table, number_text
+from evenhand._notebook import aligned, html_table
 from evenhand._validate import one_of
 from evenhand.answer.case import Command
 from evenhand.answer.compose import compose
@@ -32,6 +32,7 @@ from evenhand.study.results.frames import (
     entity_columns,
     group_columns,
     long_columns,
+    short_rows,
     wide_columns,
 )
 from evenhand.study.results.frontier import frontier_columns
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
     from evenhand.answer.effects import EffectTable
     from evenhand.answer.view import View
-    from evenhand.measure.repeat_means import Estimated, Kind
+    from evenhand.measure.repeat_means import Kind
     from evenhand.privacy.rational import Number
     from evenhand.study.advise.advice import Advice
     from evenhand.study.plan.cells import Setting
@@ -57,10 +58,8 @@ if TYPE_CHECKING:
 PLAN_FILE, SCHEMA_FILE = "plan.toml", "schema.toml"
 """The names of the plan and of the schema in the folder of a study."""
 
-_FEW = 4
 _SHOWN_TEXT = 12
 _SHOWN_HTML = 30
-_LEVEL = 0.95
 _NOT_PRIVATE = "Computed from the true data: these numbers are not private."
 
 TableName = Literal["cells", "effects", "groups", "data", "summary", "frontier"]
@@ -402,12 +401,12 @@ class Results(ResultData):
 
     def __repr__(self) -> str:
         shown = _SHOWN_TEXT
-        return "\n".join([_title(self), *aligned(_rows(self, shown)), *_notes(self, shown)])
+        return "\n".join([_title(self), *aligned(short_rows(self, shown)), *_notes(self, shown)])
 
     def _repr_html_(self) -> str:
         """Return title, table and notes; every text is escaped."""
         notes = "".join(f"<p>{escape(note)}</p>" for note in _notes(self, _SHOWN_HTML))
-        table = html_table(_rows(self, _SHOWN_HTML))
+        table = html_table(short_rows(self, _SHOWN_HTML))
         return f"<div><p>{escape(_title(self))}</p>{table}{notes}</div>"
 
 
@@ -455,34 +454,11 @@ def _title(results: ResultData) -> str:
     return f"Results of {name}{results.facts.label}: {', '.join(counts)}"
 
 
-def key_measures(plan: Plan) -> list[str]:
-    """Return the few measures of a plan that a short table shows."""
-    keys = plan.task.key_measures or plan.measures[:_FEW]
-    return [name for name in keys if name in plan.measures] or list(plan.measures[: len(keys)])
-
-
-def _rows(results: ResultData, shown: int) -> list[list[str]]:
-    task, measures = results.plan.task, key_measures(results.plan)
-    rows = [["setting", *(task.measure(name).words for name in measures)]]
-    for setting in results.settings[:shown]:
-        means = (estimate(results, setting, name, level=_LEVEL) for name in measures)
-        rows.append([str(setting), *map(_value_text, means)])
-    return rows
-
-
-def _value_text(mean: Estimated) -> str:
-    if not mean.runs:
-        return "no value"
-    if mean.low is None or mean.high is None:
-        return number_text(mean.value)
-    return f"{number_text(mean.value)} ({number_text(mean.low)} to {number_text(mean.high)})"
-
-
 def _notes(results: ResultData, shown: int) -> list[str]:
     more = len(results.settings) - shown
     notes = [f"and {counted(more, 'more setting')}; summary() has them all"] if more > 0 else []
     if results.plan.repeats > 1:
-        notes.append(f"In brackets: {kind_words('seeds', _LEVEL)}.")
+        notes.append(f"In brackets: {kind_words('seeds', 0.95)}.")
     elif not results.plan.task.is_exact:
         notes.append("A single repeat has no interval.")
     return [*notes, _NOT_PRIVATE]
