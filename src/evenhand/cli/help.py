@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, cast
 
 import typer
@@ -50,6 +52,17 @@ class PanelCommand(TyperCommand):
             if records:
                 with formatter.section(panel):
                     formatter.write_dl(records)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read what was typed; refuse an option of one value that is given twice, of which one would be lost."""
+        typed = Counter(word.partition("=")[0] for word in takewhile("--".__ne__, args))
+        for param in self.params:
+            is_single = not (getattr(param, "multiple", True) or getattr(param, "is_flag", True))
+            if is_single and sum(typed[name] for name in param.opts) > 1:
+                hint = "give it once; where it takes several values, commas separate them."
+                raise typer.BadParameter(f"it is given twice. Hint: {hint}", ctx=ctx, param=param)
+        rest: list[str] = super().parse_args(ctx, args)
+        return rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; an error about a parameter says how the parameter is typed."""

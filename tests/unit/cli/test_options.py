@@ -77,3 +77,21 @@ def test_a_wrong_value_is_answered_with_those_of_the_column(rows, schema, shown)
     error = SchemaError("No such value.", field="roles.privileged")
 
     assert with_choices(opened, RoleOptions(protected="sex"), error).splitlines()[1:] == shown
+
+
+@pytest.mark.parametrize(
+    "typed", [("--protected", "sex", "--protected", "age"), ("--repeats=2", "--repeats=3")]
+)
+def test_an_option_of_one_value_that_is_given_twice_is_refused(typed, call):
+    """If not, the first would be dropped without a word."""
+    done = call("audit", "people.csv", *typed)
+
+    assert done.exit_code == 2
+    assert "it is given twice" in done.stderr
+
+
+def test_an_option_of_several_values_may_be_given_again(call):
+    """Files, columns and labels may be listed one by one."""
+    done = call("audit", "no such file.csv", "--label", "a=b", "--label", "c=d", "--name", "--", "--", "--")
+
+    assert "given twice" not in done.stderr
