@@ -56,7 +56,8 @@ class PanelCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read what was typed; refuse an option of one value that is given twice, of which one would be lost."""
         typed = Counter(word.partition("=")[0] for word in takewhile("--".__ne__, args))
-        for param in self.params:
+        params: list[Any] = list(self.params)
+        for param in params:
             is_single = not (getattr(param, "multiple", True) or getattr(param, "is_flag", True))
             if is_single and sum(typed[name] for name in param.opts) > 1:
                 hint = "give it once; where it takes several values, commas separate them."
