@@ -18,13 +18,13 @@ import numpy as np
 
 from evenhand.answer.effects import EFFECTS, EVERYBODY, mean, per_head
 from evenhand.answer.harm import find_trouble, lacks, sample_difference
-from evenhand.answer.status import Limits, family_level, limit_samples, sample_of
+from evenhand.answer.status import Limits, bound_lack, family_level, keep_possible, limit_samples, sample_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.answer.effects import EffectTable, Observation, Option
-    from evenhand.answer.harm import Payer, Verdict
+    from evenhand.answer.harm import Verdict
     from evenhand.answer.status import Effect
 
 Test = Literal["usable", "no new harm", "the right harm", "costs"]
@@ -104,24 +104,18 @@ def choose_remedy(table: EffectTable, verdict: Verdict, costs: CostLimits | None
     candidates = [
         option for option in table.candidates if option.name != table.page and _is_known(table, option.name)
     ]
-    names = [option.name for option in candidates]
-    compared = _compare_harms(table, names, family_level(table, names))
-    left = _worst_lacks(table, names, EFFECTS[verdict.payers[0].row.effect].unit)
-    trials = [
-        _try(
-            table, option, verdict.payers[0], compared[option.name], left[option.name], costs or CostLimits()
-        )
-        for option in candidates
-    ]
+    names, costs = [option.name for option in candidates], costs or CostLimits()
+    payer = verdict.payers[0].row
+    own = table.by_key[payer.setting, payer.group, payer.effect]
+    rises = _compare_harms(table, names, family_level(table, names))
+    left = _worst_lacks(table, names, EFFECTS[own.effect].unit)
+    trials = [_try(table, each, own, rises[each.name], left[each.name], costs) for each in candidates]
     passed = [trial for trial in trials if trial.tag == "recommended"]
     least = min((trial.left for trial in passed), default=math.nan)
-    payer = verdict.payers[0].row
-    seen = table.by_key[payer.setting, payer.group, payer.effect]
-    matters = float(per_head(seen, table.threshold(seen)))
+    matters = float(per_head(own, table.threshold(own)))
     tied = [trial for trial in passed if trial.left < least + matters / 10]
-    return Choice(
-        tuple(sorted(tied, key=lambda trial: (trial.option.simplicity, trial.option.name))), tuple(trials)
-    )
+    tied.sort(key=lambda trial: (trial.option.simplicity, trial.option.name))
+    return Choice(tuple(tied), tuple(trials))
 
 
 def list_steps(table: EffectTable, rows: tuple[Effect, ...]) -> tuple[Step, ...]:
@@ -161,7 +155,7 @@ def _is_known(table: EffectTable, name: str) -> bool:
 
 
 def _try(
-    table: EffectTable, option: Option, payer: Payer, rises: list[Rise], left: float, costs: CostLimits
+    table: EffectTable, option: Option, own: Observation, rises: list[Rise], left: float, costs: CostLimits
 ) -> Trial:
     failed: list[Test] = []
     if find_trouble(table, option.name):
@@ -172,7 +166,6 @@ def _try(
     )
     if harmed:
         failed.append("no new harm")
-    own = table.by_key[payer.row.setting, payer.row.group, payer.row.effect]
     relief = next(
         (_negate(each.limits) for each in rises if _is_alike(each.lead, own)), Limits(*[math.nan] * 5)
     )
@@ -242,10 +235,12 @@ def _worst_lacks(table: EffectTable, names: list[str], unit: str) -> dict[str, f
     kept = [
         seen for name in names for effects in table.harmful.get((name, unit), {}).values() for seen in effects
     ]
-    samples = [sample_of(each, np.asarray(per_head(each, lacks(table, each)))) for each in kept]
+    samples = [sample_of(each, each.after - each.due) for each in kept]
     found = dict.fromkeys(names, 0.0)
     for seen, each in zip(kept, limit_samples(samples, table.level), strict=True):
-        found[seen.option] = max(found[seen.option], each.mean if math.isnan(each.most) else each.most)
+        most = bound_lack(table.harm_of(seen.effect), keep_possible(seen, seen.due, each))
+        most = mean(lacks(table, seen)) if math.isnan(most) else most
+        found[seen.option] = max(found[seen.option], float(per_head(seen, most)))
     return found
 
 
