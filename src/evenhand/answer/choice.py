@@ -18,7 +18,7 @@ import numpy as np
 
 from evenhand.answer.effects import EFFECTS, EVERYBODY, mean, per_head
 from evenhand.answer.harm import find_trouble, lacks, sample_difference
-from evenhand.answer.status import Limits, family_level, limit_samples, sample_of
+from evenhand.answer.status import Limits, bound_lack, family_level, keep_possible, limit_samples, sample_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evenhand.answer.effects import EffectTable, Observation, Option
-    from evenhand.answer.harm import Payer, Verdict
+    from evenhand.answer.harm import Verdict
     from evenhand.answer.status import Effect
 
 Test = Literal["usable", "no new harm", "the right harm", "costs"]
@@ -103,16 +103,15 @@ def choose_remedy(table: EffectTable, verdict: Verdict, costs: CostLimits | None
     """
     if not verdict.payers:
         return Choice((), ())
-    trials = _try_options(table, table.candidates, verdict.payers[0], costs)
-    passed = sorted(
-        (trial for trial in trials if trial.tag == "recommended"),
-        key=lambda trial: (trial.left, trial.option.simplicity, trial.option.name),
-    )
     payer = verdict.payers[0].row
-    seen = table.by_key[payer.setting, payer.group, payer.effect]
-    matters = float(per_head(seen, table.threshold(seen)))
-    tied = [trial for trial in passed if trial.left < passed[0].left + matters / 10]
-    return Choice(tuple(sorted(tied, key=lambda trial: (trial.option.simplicity, trial.option.name))), trials)
+    own = table.by_key[payer.setting, payer.group, payer.effect]
+    trials = _try_options(table, table.candidates, own, costs)
+    passed = [trial for trial in trials if trial.tag == "recommended"]
+    least = min((trial.left for trial in passed), default=math.nan)
+    matters = float(per_head(own, table.threshold(own)))
+    tied = [trial for trial in passed if trial.left < least + matters / 10]
+    tied.sort(key=lambda trial: (trial.option.simplicity, trial.option.name))
+    return Choice(tuple(tied), trials)
 
 
 def try_next_steps(table: EffectTable, costs: CostLimits | None = None) -> tuple[Trial, ...]:
@@ -122,16 +121,15 @@ def try_next_steps(table: EffectTable, costs: CostLimits | None = None) -> tuple
 
 
 def _try_options(
-    table: EffectTable, options: Iterable[Option], payer: Payer | None, costs: CostLimits | None
+    table: EffectTable, options: Iterable[Option], own: Observation | None, costs: CostLimits | None
 ) -> tuple[Trial, ...]:
     tried = [each for each in options if each.name != table.page and _is_known(table, each.name)]
-    names = [option.name for option in tried]
-    compared = _compare_harms(table, names, family_level(table, names))
+    names, limits = [option.name for option in tried], costs or CostLimits()
+    rises = _compare_harms(table, names, family_level(table, names))
     left = dict.fromkeys(names, math.nan)
-    if payer is not None:
-        left = _worst_lacks(table, names, EFFECTS[payer.row.effect].unit)
-    limits = costs or CostLimits()
-    return tuple(_try(table, each, payer, compared[each.name], left[each.name], limits) for each in tried)
+    if own is not None:
+        left = _worst_lacks(table, names, EFFECTS[own.effect].unit)
+    return tuple(_try(table, each, own, rises[each.name], left[each.name], limits) for each in tried)
 
 
 def list_steps(table: EffectTable, rows: tuple[Effect, ...]) -> tuple[Step, ...]:
@@ -174,7 +172,7 @@ def _is_known(table: EffectTable, name: str) -> bool:
 def _try(
     table: EffectTable,
     option: Option,
-    payer: Payer | None,
+    own: Observation | None,
     rises: list[Rise],
     left: float,
     costs: CostLimits,
@@ -189,8 +187,7 @@ def _try(
     if harmed:
         failed.append("no new harm")
     relief = Limits(*[math.nan] * 5)
-    if payer is not None:
-        own = table.by_key[payer.row.setting, payer.row.group, payer.row.effect]
+    if own is not None:
         relief = next((_negate(each.limits) for each in rises if _is_alike(each.lead, own)), relief)
         if not (relief.low > 0 and relief.mean >= float(per_head(own, table.threshold(own)))):
             failed.append("the right harm")
@@ -258,10 +255,12 @@ def _worst_lacks(table: EffectTable, names: list[str], unit: str) -> dict[str, f
     kept = [
         seen for name in names for effects in table.harmful.get((name, unit), {}).values() for seen in effects
     ]
-    samples = [sample_of(each, np.asarray(per_head(each, lacks(table, each)))) for each in kept]
+    samples = [sample_of(each, each.after - each.due) for each in kept]
     found = dict.fromkeys(names, 0.0)
     for seen, each in zip(kept, limit_samples(samples, table.level), strict=True):
-        found[seen.option] = max(found[seen.option], each.mean if math.isnan(each.most) else each.most)
+        most = bound_lack(table.harm_of(seen.effect), keep_possible(seen, seen.due, each))
+        most = mean(lacks(table, seen)) if math.isnan(most) else most
+        found[seen.option] = max(found[seen.option], float(per_head(seen, most)))
     return found
 
 

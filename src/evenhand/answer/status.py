@@ -205,10 +205,14 @@ def keep_possible(seen: Observation, before: NDArray[np.float64], limits: Limits
 
 def _row(table: EffectTable, seen: Observation, limits: Limits) -> Effect:
     harm = table.harm_of(seen.effect)
-    bound = limits.most
-    if harm in ("less", "away"):
-        bound = -limits.least if harm == "less" else max(-limits.least, limits.most)
+    bound = bound_lack(harm, limits)
     return make_row(table, seen, before=table.before(seen), harm=harm, limits=limits, bound=bound)
+
+
+def bound_lack(harm: Harm, limits: Limits) -> float:
+    """Return the one-sided limit of a change on the side that hurts."""
+    sides = {"less": -limits.least, "away": max(-limits.least, limits.most)}
+    return sides.get(harm, limits.most)
 
 
 def family_level(table: EffectTable, options: Sequence[str]) -> float:

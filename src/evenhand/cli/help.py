@@ -54,7 +54,7 @@ class PanelCommand(TyperCommand):
                     formatter.write_dl(records)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read what was typed; refuse an option of one value that is given twice, of which one would be lost."""
+        """Read what was typed; refuse an option of one value that is given twice: one would be lost."""
         typed = Counter(word.partition("=")[0] for word in takewhile("--".__ne__, args))
         params: list[Any] = list(self.params)
         for param in params:

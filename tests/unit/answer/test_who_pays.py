@@ -125,6 +125,22 @@ def test_a_group_that_differs_in_a_few_repeats_is_bounded_below_the_payer():
     assert [row.group for row in found[5].maybe_worse] == ["rare"]
 
 
+def test_a_remedy_is_not_preferred_because_its_worst_repeats_are_rare():
+    """If its mean stood for its limit, a remedy that rarely hits a group hard would come first."""
+    due = np.full(10, 800.0)
+    rare = due - np.array([0.0] * 8 + [40, 40])
+    cures = (remedy("a"), remedy("b", simplicity=1))
+    rows = [see("payer", "selected", 100, 300), Observation(PAGE, "other", "selected", due - 9, due, 900.0)]
+    for name, others in {"a": rare, "b": due - 9 + WIGGLE}.items():
+        rows.append(see("payer", "selected", 290, 300, option=name))
+        rows.append(Observation(name, "other", "selected", others, due, 900.0))
+    made = table(*rows, options=cures)
+
+    chosen = choose_remedy(made, find_payers(made))
+    left = {trial.option.name: trial.left for trial in chosen.trials}
+    assert left["a"] > 100 > 20 > left["b"]
+
+
 def test_a_group_cannot_lack_more_than_it_had():
     """If not, a group of which four of 1,000 are selected would forbid that nobody pays."""
     rare = Observation(PAGE, "a", "selected", 4 - np.array([0.0] * 26 + [2] * 4), np.full(30, 4.0), 9_000.0)
