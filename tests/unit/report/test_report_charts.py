@@ -190,7 +190,8 @@ def test_a_curve_has_a_gap_where_a_value_is_missing():
 
 def test_what_is_lacking_has_a_gap_where_it_is_not_known():
     """As above: the epsilon may be the one whose runs failed."""
-    line = Lacking("noise", "page", (0.5, 1.0, 2.0, 4.0, 8.0), (5.0, 4.0, math.nan, 2.0, 1.0))
+    lacks = (5.0, 4.0, math.nan, 2.0, 1.0)
+    line = Lacking("noise", "page", (0.5, 1.0, 2.0, 4.0, 8.0), lacks, math.nan, math.nan)
     chart = lack_chart(LackCurve("t", "u", [line], 1.0, 0.0, "", "a"), name="n")
 
     assert chart.wide.count('stroke-width="2.4"') == 2
