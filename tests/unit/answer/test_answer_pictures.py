@@ -107,6 +107,15 @@ def test_many_groups_have_their_numbers_in_words_and_table_alone(make):
     assert all(line.note.split(" ")[0] in said for line in lines)
 
 
+def test_words_of_many_groups_are_whole():
+    """If a column were as wide as its words but for rounding, each would end in dots."""
+    for chance in range(1, 100):
+        stage = mark(0, chance, NAN, NAN, is_harm=True, words=f"{chance} of 100 releases")
+        lines = [EffectRow(f"c{at}", f"c{at}", "9 people", 0, "0", stage, None, "harm") for at in range(12)]
+
+        assert stage.words in words_of(drawn(with_lines(collect_view(), *lines)).wide)
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("seed", range(30))
 def test_no_words_of_the_main_picture_touch_or_leave_it(seed, width):

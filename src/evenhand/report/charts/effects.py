@@ -77,17 +77,12 @@ def _tell(panel: EffectPanel) -> str:
 def _keys(panel: EffectPanel, form: str) -> Iterator[LegendKey]:
     """Yield what the marks stand for."""
     judged = [row for row in panel.lines if not row.is_few]
-    stages = [stage for row in judged for stage in (row.after, row.remedy) if stage]
-    has_harm = any(stage.is_harm for stage in stages)
     yield LegendKey(panel.names[0], "upright")
-    hue = "g1" if any(row.after.is_harm for row in judged) else "ink3"
-    yield LegendKey(panel.names[1], "circle", hue, hollow=not judged)
+    yield LegendKey(panel.names[1], "circle", "ink3", hollow=not judged)
     if any(row.remedy for row in judged):
         yield LegendKey(panel.names[2], "diamond", "ink3")
-    if has_harm:
-        yield LegendKey(fixed_word("chart.harmed"), "circle", "g1")
-    if has_harm and not all(stage.is_harm for stage in stages):
-        yield LegendKey(fixed_word("chart.unharmed"), "circle", "ink3")
+    if any(stage.is_harm for row in judged for stage in (row.after, row.remedy) if stage):
+        yield LegendKey(fixed_word("chart.harmed"), "line", "g1")
     if judged and len(judged) < len(panel.lines):
         yield LegendKey(fixed_word("chart.too_few"), "circle", "ink3", hollow=True)
     if form == "change" and panel.matters and judged:
@@ -170,7 +165,7 @@ class _Picture:
             names += max(width_of(_people(row)) for row in rows) + 16
         said = [row.after.words for row in rows]
         said += [] if self.is_dense else [row.remedy.words for row in rows if row.remedy]
-        words = max(width_of(text, 14, bold=True) for text in said)
+        words = math.ceil(max(width_of(text, 14, bold=True) for text in said))  # no text is cut by rounding
         least, most = ((166.0, 318.0), (106.0, 300.0)) if self.is_dense else ((166.0, 250.0), (226.0, 300.0))
         return min(max(names, least[0]), least[1]), width - min(max(words, most[0]), most[1])
 
