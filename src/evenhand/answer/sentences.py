@@ -266,11 +266,12 @@ def _open_words(telling: Telling, lead: Effect) -> str:
 def _gap_details(telling: Telling, lead: Effect) -> list[str]:
     """Return how the gap changes between the two groups that are furthest apart without protection."""
     table = telling.table
+    overlapping = {margin for margins in table.margins.values() for margin in margins}
     rows = [
         row
         for row in telling.rows_of[table.page]
         if row.effect == lead.effect
-        and row.group not in {EVERYBODY, *table.entities, *table.margins}
+        and row.group not in {EVERYBODY, *table.entities, *overlapping}
         and row.status not in ("unjudged", "not stored")
     ]
     if lead.effect not in ("selected", "wrongly_refused") or telling.case.is_between_groups or len(rows) < 2:
@@ -314,6 +315,8 @@ def _what_to_do(telling: Telling) -> str:
 def _go_ahead(telling: Telling) -> str:
     """Return what to do where nobody pays; people selected in all may still be far fewer or more."""
     say, steps, page = telling.say, telling.steps, telling.table.by_name[telling.table.page]
+    if telling.case.is_between_groups:
+        return say("do.unchanged")
     if changes_given(telling.table, page.name, telling.case.costs):
         return say("do.keep_costly", price=say_cost(telling, page.name, "in_all"))
     step = smallest_epsilon(steps)
