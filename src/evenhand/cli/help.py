@@ -54,13 +54,13 @@ class PanelCommand(TyperCommand):
                     formatter.write_dl(records)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read what was typed; refuse an option of one value that is given twice: one would be lost."""
+        """Read what was typed; refuse a list with commas that is given twice, of which one would be lost."""
         typed = Counter(word.partition("=")[0] for word in takewhile("--".__ne__, args))
         params: list[Any] = list(self.params)
         for param in params:
-            is_single = not (getattr(param, "multiple", True) or getattr(param, "is_flag", True))
-            if is_single and sum(typed[name] for name in param.opts) > 1:
-                hint = "give it once; where it takes several values, commas separate them."
+            is_list = param.metavar == "COLUMNS" and not getattr(param, "multiple", True)
+            if is_list and sum(typed[name] for name in param.opts) > 1:
+                hint = "give it once, with commas between the columns."
                 raise typer.BadParameter(f"it is given twice. Hint: {hint}", ctx=ctx, param=param)
         rest: list[str] = super().parse_args(ctx, args)
         return rest

@@ -79,10 +79,8 @@ def test_a_wrong_value_is_answered_with_those_of_the_column(rows, schema, shown)
     assert with_choices(opened, RoleOptions(protected="sex"), error).splitlines()[1:] == shown
 
 
-@pytest.mark.parametrize(
-    "typed", [("--protected", "sex", "--protected", "age"), ("--repeats=2", "--repeats=3")]
-)
-def test_an_option_of_one_value_that_is_given_twice_is_refused(typed, call):
+@pytest.mark.parametrize("typed", [("--protected", "sex", "--protected", "age"), ("--protected=a",) * 2])
+def test_columns_that_are_given_twice_are_refused(typed, call):
     """If not, the first would be dropped without a word."""
     done = call("audit", "people.csv", *typed)
 
@@ -90,8 +88,10 @@ def test_an_option_of_one_value_that_is_given_twice_is_refused(typed, call):
     assert "it is given twice" in done.stderr
 
 
-def test_an_option_of_several_values_may_be_given_again(call):
-    """Files, columns and labels may be listed one by one."""
-    done = call("audit", "no such file.csv", "--label", "a=b", "--label", "c=d", "--name", "--", "--", "--")
+def test_an_option_of_one_value_may_be_given_again(call):
+    """As everywhere the last one counts, so that a command that was saved can be changed at its end."""
+    done = call(
+        "audit", "no such file.csv", "--repeats", 2, "--repeats", 3, "--label", "a=b", "--label", "c=d"
+    )
 
     assert "given twice" not in done.stderr

@@ -228,6 +228,7 @@ def _tell(case: Case, kept: tuple[Kept, ...], found: Kept | None, shown: Kept | 
         state=view.state if found else "unsure",
         what_to_do=Sentence(told, tuple(tell("advise.tried", each) for each in kept)),
         recommended=found.option.name if found else "",
+        commands=view.commands if found else (),  # nothing to type that breaks a limit
     )
 
 
