@@ -261,7 +261,7 @@ def _head_choice(telling: Telling, *, has_curve: bool) -> str:
         return say("choice.heading_use", R=telling.option(choice.first.option.name).words)
     if choice.trials:
         return say("choice.heading_none")
-    return say("choice.curve_title") if has_curve else ""
+    return _head_epsilon(telling) if has_curve else ""
 
 
 def _head_remedies(telling: Telling) -> str:

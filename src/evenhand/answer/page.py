@@ -47,7 +47,7 @@ def _head(view: View) -> Head:
         warnings=tuple((warned.head, warned.text) for warned in view.warnings),
         picture=_picture(view),
         choice=_choice(view),
-        epsilon_heading=view.epsilon_heading,
+        epsilon_heading="" if view.epsilon_heading == view.choice_heading else view.epsilon_heading,
         remedy_heading=view.remedy_heading,
         promise=None
         if view.promise is None

@@ -59,7 +59,7 @@ def golden_text(language):
         lines += [f"# {name}", *([view.question] if language == "en" else []), f"= {view.verdict}"]
         for sentence in (view.who, view.how_much, view.what_to_do):
             lines += [f"- {sentence.text}", *(f"    {detail}" for detail in sentence.details)]
-        heads = (view.heading, view.choice_heading, view.epsilon_heading)
+        heads = dict.fromkeys((view.heading, view.choice_heading, view.epsilon_heading))
         lines += [f"[{' | '.join(head for head in heads if head)}]"]
         for panel in view.panels[:1]:
             lines += [f"    {line.label}: {line.after.words}" for line in panel.lines[:3]]
