@@ -128,7 +128,7 @@ def _choose_axis(panel: EffectPanel, lines: Sequence[EffectRow], columns: int, p
         return _Axis("log", 0.0, max(*above, tops[-1] / 10), powers, columns)
     reach = max(map(abs, values), default=0.0)
     if changes and 0 < max(map(abs, changes)) < _SMALL_CHANGE * reach:
-        kind, values = "change", changes
+        kind, values = "change", [*changes, -panel.matters, panel.matters]  # small beside what matters
     linear = Linear.over(values, pixels=columns, most_ticks=max(columns // 8, 4), from_zero=True, within=ends)
     ticks = []
     for tick in linear.ticks:
