@@ -63,6 +63,11 @@ def prepare(task: DecideTask, plan: Plan, *, frame: Any = None) -> PreparedEntit
     _check_names(task, columns, needed)
     with _refusing("data", "cannot be decided on"):
         entities = Entities.read(columns, name=task.name, counts=task.inputs, groups=task.groups)
+    counted = np.max([*entities.counts.values()], axis=0)
+    for group, people in zip(entities.groups, entities.populations.T, strict=True):
+        if np.array_equal(people, counted):
+            why = f"names {group!r}, which is everybody who is counted, so that there are no others."
+            refuse_field("task.groups", f"{why} Hint: name columns of parts of the people.")
     weights = None if task.is_rule else _read_weights(task, columns, entities)
     entities = replace(entities, weights=weights)
     with _refusing("task.mitigations", "name a column that does not do"):

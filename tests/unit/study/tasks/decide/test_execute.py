@@ -252,6 +252,7 @@ def test_entities_without_names_are_numbered():
         (DecideTask(count="poor", weight="rich"), "task.weight"),
         (DecideTask(count="poor", name="rich"), "task.name"),
         (DecideTask(count="poor", groups=["rich"]), "task.groups"),
+        (DecideTask(count="poor", groups=["poor"]), "task.groups"),
         (DecideTask(count="poor", weight="town"), "task.weight"),
         (DecideTask(count="cost"), "data"),
         (DecideTask(count="town"), "data"),
