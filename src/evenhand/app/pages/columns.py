@@ -12,6 +12,7 @@ from evenhand.app.pages.glossary import term
 from evenhand.app.pages.parts import (
     button,
     control,
+    counted,
     hint,
     label,
     panel,
@@ -20,7 +21,6 @@ from evenhand.app.pages.parts import (
     text_input,
     tick,
 )
-from evenhand.study.page.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,6 +12,7 @@ from evenhand.app.pages.glossary import term
 from evenhand.app.pages.parts import (
     actions,
     button,
+    counted,
     error_note,
     hint,
     lede,
@@ -22,7 +23,6 @@ from evenhand.app.pages.parts import (
     table,
 )
 from evenhand.app.pages.visit import count
-from evenhand.study.page.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,8 +10,8 @@ from shiny import reactive
 
 from evenhand.app.flow.steps import STEPS, step_states
 from evenhand.app.pages.address import HOME, study_address
+from evenhand.app.pages.parts import counted
 from evenhand.errors import EvenhandError
-from evenhand.study.page.wording import counted
 
 if TYPE_CHECKING:
     from evenhand.app.flow.steps import Step
