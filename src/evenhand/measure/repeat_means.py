@@ -371,13 +371,14 @@ Spread = Literal[
     "even", "tailed", "group", "none",
     "selection, unprotected", "selection, protected", "selection, change",
     "tpr, unprotected", "tpr, protected", "tpr, change",
-    "accuracy, protected", "accuracy, change", "wrongly selected, change", "precision",
+    "accuracy, protected", "accuracy, change", "precision",
+    "wrongly refused, change", "wrongly selected, change",
 ]  # fmt: skip
 """``"even"``: gaps, differences, and the base rate of a group. ``"tailed"``: accuracy and its
 like. ``"group"``: the share of a group that a method of learning changes. ``"none"``: the ratio of selection
-rates and the false positive rate of a group, which have no interval. ``"wrongly selected, change"``: people
-of 1,000 of a group who are selected wrongly; no numbers held 94 to 97 times in 100 for every group, and these
-hold 94 to 99. The others: a rate of one group."""
+rates and the false positive rate of a group, which have no interval. ``"wrongly refused, change"`` and
+``"wrongly selected, change"``: people of 1,000 of a group; no numbers held 94 to 97 times in 100 in every
+file, and these hold 94 to 99. The others: a rate of one group."""
 
 NO_INTERVAL = (
     "No interval: the mean hangs on rare repeats far from all others, so that a few repeats do not tell how "

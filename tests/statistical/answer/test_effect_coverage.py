@@ -63,13 +63,13 @@ def _rows(folder):
 @pytest.mark.parametrize("files", [USUAL, UNLIKE], ids=["usual", "unlike"])
 @pytest.mark.parametrize("effect", EFFECTS)
 def test_limits_hold_the_mean_94_times_in_100(rows, effect, files, repeats):
-    """If not, draws of a mechanism would pass for what it does to people. In a single file: from 91 on."""
+    """If not, draws of a mechanism would pass for what it does to people. Gaps in one file: from 91 on."""
     held = [row.held for row in rows if row.file in files and (row.effect, row.repeats) == (effect, repeats)]
 
     if not held:  # the rule of the effect begins with more repeats
         pytest.skip("no limits from so few repeats")
     assert np.mean(held) >= 0.94 - SLACK
-    assert min(held) >= 0.91
+    assert min(held) >= (0.91 if effect.startswith("gap") else 0.94 - SLACK)
 
 
 def test_the_rule_of_gaps_is_seen_to_hold_less_for_people_wrongly_selected(folder):

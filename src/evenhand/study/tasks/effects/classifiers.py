@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SPREADS: Mapping[str, Spread] = {
     "selected": "selection, change",
-    "wrongly_refused": "tpr, change",
+    "wrongly_refused": "wrongly refused, change",
     "wrongly_selected": "wrongly selected, change",
     "wrong": "accuracy, change",
 }
