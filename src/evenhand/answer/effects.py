@@ -197,6 +197,8 @@ class EffectTable:
         The least amount and the least share of what is due that count, where not those of the effect.
     level : float
         How often all limits of a family hold together.
+    fresh : EffectTable, optional
+        What was seen in fresh repeats, in which the page's option and a remedy were run again.
     """
 
     options: tuple[Option, ...]
@@ -208,6 +210,7 @@ class EffectTable:
     context: frozenset[str] = frozenset()
     matters: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     level: float = 0.95
+    fresh: EffectTable | None = None
 
     def __post_init__(self) -> None:
         """Refuse a table that contradicts itself or holds what is no number."""

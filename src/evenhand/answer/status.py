@@ -188,7 +188,7 @@ def keep_possible(seen: Observation, before: NDArray[np.float64], limits: Limits
     """
     declared = EFFECTS[seen.effect]
     is_rate = declared.unit == "of 1,000" and declared.harm != "away"
-    if seen.basis != "repeats" or not is_rate or not np.isfinite(before).any():
+    if seen.basis != "repeats" or not is_rate or not seen.is_stored or not np.isfinite(before).any():
         return limits
     least = -mean(before)
     most = least + (1000 * seen.mean_due / seen.due_rate if seen.due_rate > 0 else 1000.0)

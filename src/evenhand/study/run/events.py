@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from evenhand.study.plan.cells import Cell
+    from evenhand.study.results.results import Results
     from evenhand.study.store.outcome import Outcome
 
     Listener = Callable[["Event"], Any]
@@ -82,6 +83,13 @@ class Timed(Event):
 
     seconds_left: float
     workers: int
+
+
+@dataclass(frozen=True)
+class StageDone(Event):
+    """A stage of the study is finished, and others follow: `results` say what is known so far."""
+
+    results: Results
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,11 @@ from evenhand.report.language import LANGUAGES
 from evenhand.report.words import number
 from evenhand.study.page.words import words_in
 from evenhand.study.plan.script import ScriptCell, script_cells
+from evenhand.study.tasks.effects.options import page_setting
 from evenhand.study.tasks.measure import Measure, count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -172,6 +173,18 @@ class Task(ABC):
     def settings(self) -> Iterator[Setting]:
         """Yield every protected setting once."""
 
+    def is_first_step(self, setting: Setting) -> bool:  # noqa: ARG002 - for subclasses
+        """Return whether a protected setting is without a remedy, so that a page may be about it."""
+        return True
+
+    def find_page(self, settings: Iterable[Setting]) -> Setting:
+        """Return the setting that a page is about: the nearest to epsilon 1 that is without a remedy.
+
+        It is fixed before results are seen.
+        """
+        protected = [each for each in settings if each.is_protected]
+        return page_setting([each for each in protected if self.is_first_step(each)] or protected)
+
     @property
     def overlap(self) -> float:
         """Test rows per training row of one repeat; 0 where rows are not split."""
@@ -229,7 +242,7 @@ class Task(ABC):
             options = [Option(str(each), "unprotected", method=each.label) for each in protected]
             return EffectTable((Option("unprotected"), *options), (), str(page or protected[0]))
         table: EffectTable = make(self, results, page=page)
-        return table
+        return replace(table, fresh=self._confirm(results, table))
 
     def case(self, results: Any, *, page: Setting | None = None, language: str = "en") -> Case:
         """Return what a page on the results needs beside its table of effects.
@@ -253,7 +266,15 @@ class Task(ABC):
                 language=language,
             )
         case: Case = make(self, results, page=page, language=language)
-        return case
+        fresh = self._confirm(results, case.table)
+        return replace(case, table=replace(case.table, fresh=fresh))
+
+    def _confirm(self, results: Any, table: EffectTable) -> EffectTable | None:
+        """Return the table of the fresh repeats in which a remedy was run again, if there are such."""
+        if results.fresh is None:
+            return None
+        page = next(each for each in results.settings if str(each) == table.page)
+        return self.effects(results.fresh, page=page)
 
     def advised(self, *, owner: str, parameter: str) -> Any:
         """Return the task itself where its protocols can be recommended; refuse it elsewhere."""

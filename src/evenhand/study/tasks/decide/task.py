@@ -231,6 +231,10 @@ class DecideTask(Task):
         added = isinstance(parse_weight(self.weight, parameter="weight", owner=_OWNER), Sum)
         return f"{self.count} * ({self.weight})" if added else f"{self.count} * {self.weight}"
 
+    def is_first_step(self, setting: Setting) -> bool:
+        """Return whether a setting has the steps that were typed, and no mitigation."""
+        return method_of(setting)[1] is None and ("post" in setting.options) == bool(self.post)
+
     def settings(self) -> Iterator[Setting]:
         """Yield every setting once: the plain release, post-processing, then mitigations."""
         besides: list[tuple[dict[str, Any], list[str]]] = [({}, [])]

@@ -136,6 +136,11 @@ class LearnTask(Task):
 
     # --- what is asked ----------------------------------------------------------------------------
 
+    def is_first_step(self, setting: Setting) -> bool:
+        """Return whether a setting is private and nothing else: no parity, no projection, no penalty."""
+        method = METHODS[setting.mechanism]
+        return method.takes_epsilon and not method.then and method.base != "fermi"
+
     def settings(self) -> Iterator[Setting]:
         """Yield every setting once, but for the plain one: each method with each epsilon if it has one."""
         for name in self.methods:
