@@ -102,5 +102,5 @@ def reports_of(setting: Setting, schema: Schema) -> Any:
 
 def _simplicity(setting: Setting) -> int:
     """Return how much a way asks of whoever collects: a protocol, joint reports, outcome rates, groups."""
-    joint, rates = setting.option("strategy") == "combined", setting.mechanism == NAME
-    return joint + 2 * rates + 4 * has_parity(setting)
+    joint = int(setting.option("strategy") == "combined")
+    return joint + 2 * (setting.mechanism == NAME) + 4 * has_parity(setting)

@@ -148,7 +148,7 @@ def _even_out(
     rates = np.where(sizes > 0, hits, hits.sum()) / np.where(sizes > 0, sizes, sizes.sum())
     chances = answer_chances(closest_rates(rates, weights=sizes / sizes.sum()))
     draws = source.words(len(test)) >> np.uint64(64 - BITS)
-    return choose_answers(chances, prepared.group[test], labels.astype(np.intp), draws)
+    return choose_answers(chances, prepared.group[test].astype(np.intp), labels.astype(np.intp), draws)
 
 
 def _outcome(cell: Cell, found: list[_Found], seconds: dict[str, float]) -> Outcome:

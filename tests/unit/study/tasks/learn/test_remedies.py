@@ -63,6 +63,7 @@ def test_training_is_no_remedy_of_reports():
     assert not any(option.is_remedy for option in found.values())
 
 
+@pytest.mark.figures
 def test_remedies_run_within_the_epsilon_asked_and_leave_asked_cells_as_they_are():
     """A remedy would spend more than was asked, or change what was asked."""
     plan, rows = small_plan(("dp",)), small_rows()
