@@ -336,7 +336,8 @@ def _no_remedy(telling: Telling) -> str:
         groups = [payer.row.group for payer in telling.verdict.payers]
         return say("do.look", **telling.named(groups, words=_WORDS_OF_TWO))
     if needs := telling.choice.find_least("needs the true group"):
-        return say("do.needs_group", R=telling.option(needs.option.name).words)
+        key, price = "costs_group" if needs.failed else "needs_group", say_price(telling, needs, most=1)
+        return say(f"do.{key}", R=telling.option(needs.option.name).words, price=price)
     step = smallest_epsilon(telling.steps)
     if step is not None and step.epsilon > telling.table.by_name[telling.table.page].epsilon:
         return say("do.less_privacy", e=step.epsilon)

@@ -38,8 +38,9 @@ def effects(task: LearnTask, results: ResultData, *, page: Setting | None = None
         return known.get(before.id, BASELINE)
 
     def is_remedy(setting: Setting) -> bool:
+        method, trusts_nobody = METHODS[setting.mechanism], METHODS[page.mechanism].base == "local"
         same = setting.epsilon == page.epsilon and setting.mechanism != page.mechanism
-        return same and not task.is_first_step(setting) and not METHODS[setting.mechanism].voids
+        return same and not task.is_first_step(setting) and not method.voids and not trusts_nobody
 
     options = options_of(results, page, reference=step_before, is_remedy=is_remedy, simplicity=_simplicity)
     claims = {str(each): METHODS[each.mechanism] for each in protected}

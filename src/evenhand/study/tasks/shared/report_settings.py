@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -41,6 +41,7 @@ _FIELDS = ("outcomes", "pilot", "budget", "error", "kind", "as_printed", "target
 _PILOT = 0.1
 _ROUNDING = 1e-9  # by which a solver may miss the least error
 _TABLE = "the plan"
+_AFTERWARDS = "post"
 
 
 def report_setting(
@@ -74,7 +75,29 @@ def protocol_parameters(setting: Setting) -> dict[str, Any]:
     >>> protocol_parameters(report_setting("olh", None, "uniform", "independent", {"as_printed": True}))
     {'as_printed': True}
     """
-    return {name: value for name, value in setting.options.items() if name not in ("strategy", "split")}
+    besides = ("strategy", "split", _AFTERWARDS)
+    return {name: value for name, value in setting.options.items() if name not in besides}
+
+
+def add_parity(setting: Setting) -> Setting:
+    """Return a setting whose decisions are evened out afterwards, by everybody's true group.
+
+    >>> str(add_parity(report_setting("grr", Fraction(1), "uniform", "independent")))
+    'GRR, uniform split, parity, ε = 1'
+    """
+    options = {**setting.options, _AFTERWARDS: "parity"}
+    return replace(setting, options=options, label=f"{setting.label}, parity")
+
+
+def drop_parity(setting: Setting) -> Setting:
+    """Return the setting that makes the same reports and leaves decisions as they are."""
+    options = {name: value for name, value in setting.options.items() if name != _AFTERWARDS}
+    return replace(setting, options=options, label=setting.label.removesuffix(", parity"))
+
+
+def has_parity(setting: Setting) -> bool:
+    """Return whether decisions are evened out afterwards."""
+    return _AFTERWARDS in setting.options
 
 
 def check_encoder(encoder: str, setting: Setting) -> None:
