@@ -18,6 +18,7 @@ STEPS: Registry[type[Step]] = Registry(
         "integral": "evenhand.release.postprocess.steps:Integral",
         "sum_to": "evenhand.release.postprocess.steps:SumTo",
         "nonnegative_sum_to": "evenhand.release.postprocess.steps:SumTo",
+        "cut": "evenhand.release.postprocess.steps:Cut",
         "shrink": "evenhand.release.postprocess.steps:Shrink",
     }
 )
@@ -28,7 +29,7 @@ def step_forms() -> tuple[str, ...]:
     """Return how each step is written.
 
     >>> step_forms()
-    ('nonnegative', 'integral', 'sum_to=TOTAL', 'nonnegative_sum_to=TOTAL', 'shrink=T')
+    ('nonnegative', 'integral', 'sum_to=TOTAL', 'nonnegative_sum_to=TOTAL', 'cut=MOST', 'shrink=T')
     """
     return tuple(f"{name}={step.amount}" if step.amount else name for name, step in STEPS.items())
 
