@@ -400,7 +400,8 @@ class CountComparison:
         """Return the same decision by half-spaces alone."""
         conditions = ((predicate.half_space, predicate.needs_positive) for predicate in self.predicates)
         pieces = (
-            reduce(and_, (_half_space(part) for part in parts if part is not None)) for parts in conditions
+            reduce(and_, (half_space_rule(part) for part in parts if part is not None))
+            for parts in conditions
         )
         return reduce(or_, pieces)
 
@@ -423,6 +424,7 @@ def compare_sides(left: Term | Ratio, sign: Sign, right: Term) -> Rule:
     return Rule("compare", comparison=comparison)
 
 
-def _half_space(predicate: Predicate) -> Rule:
+def half_space_rule(predicate: Predicate) -> Rule:
+    """Return the rule of one half-space."""
     sign: Sign = ">" if predicate.strict else ">="
     return compare_sides(Term.of(predicate.coefficients), sign, Term.of({}, predicate.bound))

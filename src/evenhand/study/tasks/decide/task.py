@@ -30,7 +30,7 @@ from evenhand.study.tasks.shared.table_mechanisms import JOIN, UNITS, parameter_
 from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from fractions import Fraction
     from pathlib import Path
 
@@ -218,7 +218,7 @@ class DecideTask(Task):
 
     def noise_of_a_count(self, setting: Setting) -> Any:
         """Return the mechanism by which one count is published, with its part of the whole promise."""
-        mechanism = TableMechanism(setting.mechanism, _noise_parameters(setting))
+        mechanism = noise_mechanism(setting)
         return share_noise(mechanism, epsilon=setting.epsilon, inputs=self.counts_touched, unit=self.unit)
 
     @property
@@ -237,20 +237,10 @@ class DecideTask(Task):
 
     def settings(self) -> Iterator[Setting]:
         """Yield every setting once: the plain release, post-processing, then mitigations."""
-        besides: list[tuple[dict[str, Any], list[str]]] = [({}, [])]
-        if self.post:
-            steps = JOIN.join(self.post)
-            besides.append(({"post": steps}, [steps]))
-        for mitigation in self.mitigations:
-            own = dict(mitigation.parameters)
-            more = {"mitigation_parameters": own} if own else {}
-            words = [*parameter_words(own), mitigation.name]
-            besides.append(({"mitigation": mitigation.name, **more}, words))
-        for extra, words in besides:
+        for method in ((), *([self.post] if self.post else []), *self.mitigations):
             for mechanism in self.mechanisms:
                 for epsilon in self.epsilons if mechanism.takes_epsilon else (None,):
-                    label = ", ".join([table_setting(mechanism, epsilon).label, *words])
-                    yield Setting(mechanism.name, epsilon, {**mechanism.parameters, **extra}, label=label)
+                    yield decide_setting(mechanism, epsilon, method)
 
     @property
     def used_packages(self) -> tuple[str, ...]:
@@ -317,6 +307,28 @@ class DecideTask(Task):
 
 
 # --- what a setting says --------------------------------------------------------------------------
+
+
+def decide_setting(
+    mechanism: TableMechanism, epsilon: Fraction | None, method: Sequence[str] | NamedMitigation = ()
+) -> Setting:
+    """Return the setting of a noise, with steps of post-processing or a mitigation."""
+    extra: dict[str, Any] = {}
+    words: list[str] = []
+    if isinstance(method, NamedMitigation):
+        own = dict(method.parameters)
+        extra = {"mitigation": method.name, **({"mitigation_parameters": own} if own else {})}
+        words = [*parameter_words(own), method.name]
+    elif method:
+        words = [JOIN.join(method)]
+        extra = {"post": words[0]}
+    label = ", ".join([table_setting(mechanism, epsilon).label, *words])
+    return Setting(mechanism.name, epsilon, {**mechanism.parameters, **extra}, label=label)
+
+
+def noise_mechanism(setting: Setting) -> TableMechanism:
+    """Return the mechanism of a setting's noise, with its own parameters."""
+    return TableMechanism(setting.mechanism, _noise_parameters(setting))
 
 
 def method_of(setting: Setting) -> tuple[tuple[str, ...], NamedMitigation | None]:
