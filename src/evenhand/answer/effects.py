@@ -353,7 +353,7 @@ def read_matters(
 ) -> dict[str, tuple[float, float]]:
     """Return what matters from texts such as ``"50"``, for all rates, and ``"short=2%"``.
 
-    A refusal lists `names`, the effects of one kind of study.
+    What is not among `names`, the effects of one kind of study, is refused: it would change nothing.
 
     >>> read_matters(("short=2%",), owner="audit")
     {'short': (0.0, 0.02)}
@@ -369,8 +369,10 @@ def read_matters(
             amount = float(text.removesuffix("%"))
         except ValueError:
             amount = math.nan
-        if not 0 < amount < math.inf or (equals and name.strip() not in EFFECTS):
-            must_be = f"an amount above 0 such as 50, or with one of {', '.join(names)}: {names[0]}=50"
+        is_read = name.strip() in names if equals else not set(names).isdisjoint(rates)
+        if not 0 < amount < math.inf or not is_read:
+            plain = "" if set(names).isdisjoint(rates) else " such as 50, or"
+            must_be = f"an amount above 0{plain} with one of {', '.join(names)}: {names[0]}=50"
             refuse("matters", owner, must_be, word)
         limit = (0.0, amount / 100) if text.endswith("%") else (amount, 0.0)
         matters |= dict.fromkeys([name.strip()] if equals else rates, limit)

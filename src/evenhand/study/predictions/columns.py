@@ -144,8 +144,18 @@ def _pool(
     if below is not None and (isinstance(below, bool) or not isinstance(below, int) or below < 1):
         refuse("pool_below", OWNER, "a whole number of at least 1", below)
     is_small = np.bincount(codes[codes >= 0], minlength=len(parts)) < (below or 0)
+    if len(parts) > 1 and is_small.all():
+        hint = "choose a smaller number."
+        refuse(
+            "pool_below", OWNER, "a number that leaves two groups", f"{below}, which leaves one", hint=hint
+        )
     if is_small.sum() < 2:
-        return codes, parts, []
+        alone = [f"'{BETWEEN_VALUES.join(parts[place])}'" for place in np.flatnonzero(is_small)]
+        return (
+            codes,
+            parts,
+            [f"{name} alone has fewer than {below} people: it is not joined." for name in alone],
+        )
     places = np.where(is_small, (~is_small).sum(), np.cumsum(~is_small) - 1)
     names = listed([f"'{BETWEEN_VALUES.join(parts[place])}'" for place in np.flatnonzero(is_small)])
     note = f"Groups of fewer than {below} people are one, '{OTHER_GROUPS}': {names}."

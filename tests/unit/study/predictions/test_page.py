@@ -222,8 +222,9 @@ def test_small_groups_are_pooled_by_a_declared_rule():
     assert "other groups" in found.rows.labels
     assert any("fewer than 30 people" in line for line in view.method)
     assert any(line.label == "People of other groups" for panel in view.panels for line in panel.lines)
-    with pytest.raises(InvalidParameterError, match="pool_below"):
-        eh.measure.page(truth, predicted, columns, pool_below=0)
+    for too_much in (0, 10_000):
+        with pytest.raises(InvalidParameterError, match="pool_below"):
+            eh.measure.page(truth, predicted, columns, pool_below=too_much)
 
 
 def test_a_privileged_combination_is_given_as_a_tuple():

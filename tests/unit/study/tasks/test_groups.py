@@ -98,6 +98,18 @@ def test_one_small_group_and_a_privileged_one_are_never_pooled():
     assert "other groups" not in kept.labels
 
 
+def test_a_limit_that_joins_nothing_is_told_or_refused():
+    """If not, somebody believes that small groups were joined, and reads them one by one."""
+    codes = {"sex": np.array([0] * 50 + [1] * 50), "race": np.array([0] * 45 + [1] * 5 + [0] * 50)}
+    told = group_rows(schema(pool_below=10), codes).notes
+    two = schema(protected="sex", privileged="women", pool_below=60)
+
+    assert any("alone has fewer than 10 people" in note for note in told)
+    assert not any("alone" in note for note in group_rows(schema(), codes).notes)
+    with pytest.raises(PlanError, match="makes one group of all"):
+        group_rows(two, codes)
+
+
 def test_groups_of_one_column_may_be_pooled_too():
     facts = prepare(plan(protected="race", privileged="white", pool_below=250), frame=people()).facts
 
