@@ -247,12 +247,14 @@ def _decide(
         meant["score"] = f">= {threshold:g}"
         shown = meant["score"] if shown is None else shown
 
-    def name(role: str, value: Any) -> str:
+    def describe(role: str, value: Any) -> str:
         return f"{names[role]}{' ' if str(value)[:1] in '<>' else ' = '}{value}"
 
-    decided["name"] = name(next(role for role in ("outcome", "prediction", "score") if role in taken), shown)
+    decided["name"] = describe(
+        next(role for role in ("outcome", "prediction", "score") if role in taken), shown
+    )
     role = "prediction" if "prediction" in taken else "score"
-    decided["decision"] = name(role, shown if meant[role] is None else meant[role])
+    decided["decision"] = describe(role, shown if meant[role] is None else meant[role])
     return decided
 
 

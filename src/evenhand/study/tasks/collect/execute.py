@@ -115,7 +115,7 @@ def _part(
             target,
             prepared.group[train],
             privileged=facts.privileged,
-            reported=reported_groups(reported, true, facts.schema),
+            reported=reported_groups(reported, true, facts),
             groups=facts.compared,
         )
         of_tested = label_disparities(
