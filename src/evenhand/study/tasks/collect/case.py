@@ -229,7 +229,7 @@ def _takes_public_rates(setting: Setting) -> bool:
     """Return whether the command can do what the optimal protocol of a setting does, from public rates."""
     way = OptimalWay.of(setting)
     is_usual = (way.error, way.kind, way.as_printed, way.target) == ("grr", "ratio", False, None)
-    is_public = way.outcomes == "pilot" or way.known is not None
+    is_public = way.outcomes == "pilot" or way.known_outcomes is not None
     return is_usual and is_public and setting.option("strategy") != _JOINT
 
 

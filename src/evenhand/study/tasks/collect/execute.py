@@ -9,11 +9,11 @@ from threadpoolctl import threadpool_limits
 
 from evenhand.learn.encoding.reports import feature_matrix, layout
 from evenhand.learn.models import classifier, number_type, predict_codes
-from evenhand.measure import MEASURES, RATES, group_report
+from evenhand.measure import MEASURES, RATES
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
-from evenhand.study.tasks.groups import margin_rates, rates_by_group
+from evenhand.study.tasks.groups import report_groups
 from evenhand.study.tasks.shared.parts import parts, timed
 from evenhand.study.tasks.shared.report_settings import check_encoder
 from evenhand.study.tasks.shared.reported import People, label_disparities, reported_columns, reported_groups
@@ -102,15 +102,7 @@ def _part(
             model, clean, model=task.model, schema=facts.schema, encoder=task.encoder
         )
     with timed(seconds, "measure"):
-        report = group_report(
-            prepared.target[test],
-            labels,
-            prepared.group[test],
-            privileged=facts.privileged,
-            groups=range(len(facts.groups)),
-            scores=scores,
-            weights=prepared.weights_of(test),
-        )
+        report, groups = report_groups(prepared, test, labels, scores)
         data = label_disparities(
             target,
             prepared.group[train],
@@ -121,8 +113,6 @@ def _part(
         of_tested = label_disparities(
             prepared.target[test], prepared.group[test], privileged=facts.privileged, reported=None
         )
-        groups = rates_by_group(report, facts.groups)
-        groups |= margin_rates(prepared, test, labels, prepared.weights_of(test))
     return _Found(report, groups, data | {"tested": of_tested["true"]})
 
 

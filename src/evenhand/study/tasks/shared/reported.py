@@ -105,7 +105,7 @@ def optimal_columns(
     """
     way = OptimalWay.of(setting)
     if way.outcomes != "pilot":
-        known = way.known or _count_outcomes(way, rows, everybody, setting, schema, source)
+        known = way.known_outcomes or _count_outcomes(way, rows, everybody, setting, schema, source)
         made = _strategy(known, way, setting, schema)
         return _as_features(made, _send(made, rows.codes, source.for_cell("reports")), encoder)
     people = len(rows.target)
