@@ -1,4 +1,4 @@
-"""How one row of the table is told: its numbers, the words of its effect, the name of its group."""
+"""Tell how one row of the table is told: its numbers, the words of its effect, the name of its group."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a setting must keep to: the parameters of :func:`advise`."""
+    """Hold what a setting must keep to: the parameters of :func:`advise`."""
 
     max_gap: float | None = None
     max_accuracy_loss: float | None = None
@@ -84,7 +84,7 @@ class Advice:
 
     @property
     def sentence(self) -> str:
-        """What to use, in one or two sentences of which the first is bold."""
+        """Return what to use, in one or two sentences of which the first is bold."""
         return f"**{self.view.verdict}** {self.view.what_to_do.text}".rstrip()
 
     def to_dict(self) -> dict[str, Any]:

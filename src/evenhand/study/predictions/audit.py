@@ -36,7 +36,7 @@ class PredictionAudit(DecisionNumbers):
 
     @cached_property
     def verdicts(self) -> tuple[tuple[Rule, Verdict], ...]:
-        """Whether each rule is kept."""
+        """Return whether each rule is kept."""
         return tuple((rule, rule.judge(self.disparities[rule.comparison])) for rule in self.rules)
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a page on decisions that were made says around their table of effects."""
+"""Say what stands around the table of effects of decisions that were made."""
 
 from __future__ import annotations
 

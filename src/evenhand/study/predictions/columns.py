@@ -63,7 +63,7 @@ class Predictions(Decisions):
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """What a table of effects calls each group: its label, where that is not empty and nobody else's."""
+        """Return the name of each group in a table of effects: its label, if not empty and nobody else's."""
         return tuple(
             label if label and self.labels.count(label) == 1 else f"'{label}' ({place + 1})"
             for place, label in enumerate(self.labels)

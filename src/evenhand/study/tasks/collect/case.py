@@ -1,4 +1,4 @@
-"""What a page on a collection says around its table: question, names, the promise, commands."""
+"""Say what stands around the table of a collection: question, names, the promise, commands."""
 
 from __future__ import annotations
 

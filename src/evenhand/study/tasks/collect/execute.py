@@ -36,7 +36,7 @@ STEPS = ("split", "protect", "encode", "train", "predict", "measure")
 
 
 class _Found(NamedTuple):
-    """What came of one part: the report on its test rows, rates by group, disparities of labels."""
+    """Hold what came of one part: the report on its test rows, rates by group, disparities of labels."""
 
     report: GroupReport
     groups: dict[str, dict[str, float]]

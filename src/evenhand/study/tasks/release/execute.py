@@ -42,7 +42,7 @@ _STRAIGHT = ("nonnegative", "integral")
 
 @dataclass(frozen=True)
 class _Table:
-    """What one cell publishes: counts, which are suppressed, bias and error, and what is promised."""
+    """Hold what one cell publishes: counts, which are suppressed, bias and error, and what is promised."""
 
     published: NDArray[Any]
     suppressed: NDArray[np.bool_] | None

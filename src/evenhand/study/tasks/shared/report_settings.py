@@ -97,7 +97,7 @@ def check_encoder(encoder: str, setting: Setting) -> None:
 
 @dataclass(frozen=True)
 class OptimalWay:
-    """What a plan says about the mechanism "optimal".
+    """Hold what a plan says about the mechanism "optimal".
 
     ===========  ===========================================================================================
     outcomes     where weights and rates come from
@@ -167,7 +167,7 @@ class OptimalWay:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What :class:`evenhand.collect.Optimal` is told besides weights, rates and epsilon."""
+        """Return what :class:`evenhand.collect.Optimal` is told besides weights, rates and epsilon."""
         return {"error": self.error, "kind": self.kind, "as_printed": self.as_printed}
 
     @property

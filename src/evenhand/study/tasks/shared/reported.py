@@ -1,4 +1,4 @@
-"""What the people in the training rows report, and how far apart their labels then seem.
+"""Tell what the people in the training rows report, and how far apart their labels then seem.
 
 The channel of the mechanism "optimal" follows what is known of the groups.
 """

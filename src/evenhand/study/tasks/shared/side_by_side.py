@@ -1,4 +1,4 @@
-"""What every page on classifiers says around its table; the evidence is every setting that was tried."""
+"""Say what stands around the table of a page on classifiers; the evidence is every setting that was tried."""
 
 from __future__ import annotations
 
