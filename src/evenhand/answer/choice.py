@@ -51,7 +51,7 @@ class CostLimits:
 
 
 class Rise(NamedTuple):
-    """How much more a group lacks under an option than under the page's, by the effect that it lacks most."""
+    """Hold how much more a group lacks than under the page's option, by the effect that it lacks most."""
 
     lead: Observation
     limits: Limits

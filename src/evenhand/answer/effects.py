@@ -165,12 +165,12 @@ class Observation:
 
     @cached_property
     def mean_after(self) -> float:
-        """What the group gets on average; NaN where nothing is stored."""
+        """Return what the group gets on average; NaN where nothing is stored."""
         return mean(self.after)
 
     @cached_property
     def mean_due(self) -> float:
-        """What is due to the group on average."""
+        """Return what is due to the group on average."""
         return mean(self.due)
 
 
@@ -265,7 +265,7 @@ class EffectTable:
 
     @property
     def pays_money(self) -> bool:
-        """Whether money is given, and not places or rights."""
+        """Return whether money is given, and not places or rights."""
         return "short" in self.effects
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What an option costs in words: whom a remedy harms, what goes beyond its limit, and why it is useless."""
+"""Tell what an option costs: whom a remedy harms, what goes beyond its limit, and why it is useless."""
 
 from __future__ import annotations
 

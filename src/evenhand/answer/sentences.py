@@ -8,7 +8,7 @@ sentence says more than the rows behind it: "pays" needs a clear harm, "nobody" 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evenhand.answer.choice import changes_given, smallest_epsilon
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE
@@ -358,12 +358,12 @@ def _take(telling: Telling) -> str:
     needs, repeats = _people_to_settle(telling), telling.case.repeats
     if needs and (repeats == 1 or any(_is_still(telling, row) for row, _ in needs)):
         needs.sort(key=lambda need: not _is_still(telling, need[0]))
-        return say("do.people", n=_needed(telling, *needs[0]), **telling.slots(needs[0][0].group))
+        return say("do.people", **_name_needed(telling, *needs[0]))
     growth = max((people / row.people for row, people in needs), default=2.0)
     more = max(math.ceil(repeats * (growth - 1)), 1 if needs else _FEW_REPEATS)
     if more <= _MOST_REPEATS:
         return say("do.repeats", n=more)
-    return say("do.people", n=_needed(telling, *needs[0]), **telling.slots(needs[0][0].group))
+    return say("do.people", **_name_needed(telling, *needs[0]))
 
 
 def _people_to_settle(telling: Telling) -> list[tuple[Effect, float]]:
@@ -376,9 +376,14 @@ def _people_to_settle(telling: Telling) -> list[tuple[Effect, float]]:
     return sorted(found.values(), key=lambda each: (-each[1], each[0].group))
 
 
-def _needed(telling: Telling, row: Effect, people: float) -> str:
-    shown = number(float(f"{people:.2g}"), 0)
-    return telling.say("group.qualified", n=shown) if row.effect == "wrongly_refused" else shown
+def _name_needed(telling: Telling, row: Effect, people: float) -> dict[str, Any]:
+    """Return the slots of a group and of how many people of it a rate takes, where not all count in it."""
+    shown, slots = number(float(f"{people:.2g}"), 0), telling.slots(row.group)
+    if row.effect == "wrongly_refused":
+        shown = telling.say("group.qualified", n=shown)
+    elif row.effect == "wrongly_selected" and telling.case.is_between_groups:
+        slots |= {key: telling.say("group.not_due", G=slots[key]) for key in ("G", "L")}
+    return {**slots, "n": shown}
 
 
 def _growth_to_settle(telling: Telling, row: Effect) -> float:
@@ -435,7 +440,7 @@ def _takes(telling: Telling) -> list[str]:
     if telling.verdict.state != "unsure" or telling.case.repeats > 1:
         return []
     return [
-        telling.say("detail.takes", n=_needed(telling, row, people), **telling.slots(row.group))
+        telling.say("detail.takes", **_name_needed(telling, row, people))
         for row, people in _people_to_settle(telling)[1:]
     ]
 

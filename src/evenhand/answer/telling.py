@@ -1,4 +1,4 @@
-"""How one row of the table is told: its numbers, the words of its effect, the name of its group."""
+"""Tell how one row of the table is told: its numbers, the words of its effect, the name of its group."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ class Telling:
         if unit in ("percent", "of 100 releases"):
             return shown if unit == "percent" else f"{shown} {self.say('unit.releases')}"
         key = {"dollars": "money", "people": "people"}.get(unit, "rate")
-        if row.effect == _CONDITIONAL and is_conditional:
+        if row.effect == _CONDITIONAL and is_conditional and not self.table.unwanted:
             key = "qualified"
         size = row.people if row.people > 0 else 1000.0
         return self.say(f"amount.{key}", n=shown, p=round(size), head=self.head)
@@ -314,7 +314,9 @@ class Telling:
 
     def word(self, effect: str) -> str:
         """Return what happens to people by an effect, as a participle: "hired"."""
-        return self.say(f"effect.{effect}.word")
+        key = f"effect.{effect}.word"
+        unwanted = f"{key}_unwanted"
+        return self.say(unwanted if self.table.unwanted and self.words.has(unwanted) else key)
 
     def title(self, effect: str) -> str:
         """Return what a panel of an effect is called: by its word, unless it has a title."""
@@ -324,7 +326,8 @@ class Telling:
 
     def base(self, row: Effect) -> str:
         """Return whom a rate counts, where not all of a group."""
-        return self.words.say("default.qualified") if row.effect == _CONDITIONAL else ""
+        is_due = row.effect == _CONDITIONAL and not self.table.unwanted
+        return self.words.say("default.qualified") if is_due else ""
 
     def numbers(self, row: Effect) -> dict[str, Any]:
         """Return the slots of the numbers of a row."""

@@ -105,7 +105,7 @@ class MitigationParameter:
 
 @dataclass(frozen=True, kw_only=True)
 class MitigationKind:
-    """What a mitigation is called, what it is for, what it needs and how it decides.
+    """Hold what a mitigation is called, what it is for, what it needs and how it decides.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ class NamedMitigation:
 
     @property
     def kind(self) -> MitigationKind:
-        """What the mitigation declares: what it is for, and what it needs."""
+        """Return what the mitigation declares: what it is for, and what it needs."""
         return MITIGATIONS[self.name]
 
     @property

@@ -1,4 +1,4 @@
-"""What pages of all kinds of study say around the answer: warnings, method, limits and sources."""
+"""Say what stands around the answer in all kinds of study: warnings, method, limits and sources."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ _OLD_KIND = "classify"
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a study does: data, roles, mechanisms, task, measures, repeats and seed.
+    """Declare what a study does: data, roles, mechanisms, task, measures, repeats and seed.
 
     Parameters
     ----------
@@ -273,14 +273,14 @@ def _write_setting(setting: Setting) -> dict[str, Any]:
 
 
 def _is_note(given: object) -> bool:
-    """Whether it is a sentence, or a table with a known kind and a sentence."""
+    """Return whether it is a sentence, or a table with a known kind and a sentence."""
     if isinstance(given, dict):
         return given.keys() == {"kind", "text"} and given["kind"] in KINDS and _is_text(given["text"])
     return _is_text(given)
 
 
 def _is_text(given: object) -> bool:
-    """Whether it is a text that can be written; half a surrogate pair cannot."""
+    """Return whether it is a text that can be written; half a surrogate pair cannot."""
     try:
         return isinstance(given, str) and given.encode() is not None
     except UnicodeEncodeError:

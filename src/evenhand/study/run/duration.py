@@ -1,4 +1,4 @@
-"""How long a study will take, from a few cells on the data itself, and how that is said."""
+"""Tell how long a study will take, from a few cells on the data itself, and how that is said."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a running study tells whoever follows it, a bar that shows it, and how it is told to stop."""
+"""Tell what a running study tells whoever follows it, a bar that shows it, and how it is told to stop."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class Cancel:
 
     @property
     def requested(self) -> bool:
-        """Whether somebody asked."""
+        """Return whether somebody asked."""
         return self._flag.is_set()
 
 

@@ -1,4 +1,4 @@
-"""How long the runs of a study that are left will take, from the times of those that are finished."""
+"""Tell how long the runs of a study that are left will take, from the times of those that are finished."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SHORT_SECONDS = 1.0
 
 
 class RunTime(NamedTuple):
-    """How long a run took, and how much of that was compiling, which no later run does again."""
+    """Hold how long a run took, and how much of that was compiling, which no later run does again."""
 
     seconds: float
     compiling: float = 0.0
@@ -128,7 +128,7 @@ class Pace:
 
 
 class Speed:
-    """How fast runs are done, those of an earlier command apart, and so is the start of workers.
+    """Hold how fast runs are done, those of an earlier command apart, and so is the start of workers.
 
     Once the study itself says how long the rest takes, that is the time left until some more runs are done.
     """

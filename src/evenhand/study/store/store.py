@@ -168,7 +168,7 @@ class Store:
 
     @property
     def holds_cells(self) -> bool:
-        """Whether any cell is stored, be it a failure."""
+        """Return whether any cell is stored, be it a failure."""
         with suppress(sqlite3.Error):
             return self._connection.execute("SELECT 1 FROM cells LIMIT 1").fetchone() is not None
         return not is_empty(self._connection)

@@ -1,4 +1,4 @@
-"""What a kind of study is: which settings it compares, how it prepares rows, runs cells and reads results.
+"""Declare a kind of study: which settings it compares, how it prepares rows, runs cells and reads results.
 
 Everything else in :mod:`evenhand.study` works for any kind. A further kind is a subclass of :class:`Task` and
 one line in :mod:`evenhand.study.tasks.registry`.
@@ -87,7 +87,7 @@ class Prepared:
 
 
 class StudyPlan(Protocol):
-    """What a task reads of :class:`evenhand.study.Plan`, which imports tasks."""
+    """Hold what a task reads of :class:`evenhand.study.Plan`, which imports tasks."""
 
     @property
     def data(self) -> DataSource | None:
@@ -99,7 +99,7 @@ class StudyPlan(Protocol):
 
     @property
     def name(self) -> str:
-        """What the study is called."""
+        """Return what the study is called."""
 
     def to_toml(self) -> str:
         """Return the plan as TOML."""
@@ -144,16 +144,16 @@ class Task(ABC):
     @property
     @abstractmethod
     def measures(self) -> Mapping[str, Measure]:
-        """What every cell measures, by name and in order."""
+        """Return what every cell measures, by name and in order."""
 
     @property
     def group_numbers(self) -> Mapping[str, Measure]:
-        """What every cell tells of each group, by name and in order."""
+        """Return what every cell tells of each group, by name and in order."""
         return {}
 
     @property
     def data_numbers(self) -> tuple[str, ...]:
-        """What every cell tells besides, by name and in order."""
+        """Return what every cell tells besides, by name and in order."""
         return ()
 
     def measure(self, name: str) -> Measure:
@@ -308,7 +308,7 @@ class Task(ABC):
     @property
     @abstractmethod
     def fixed(self) -> dict[str, Any]:
-        """What all cells share, in JSON's types: everything but the grid."""
+        """Return what all cells share, in JSON's types: everything but the grid."""
 
     @abstractmethod
     def to_toml(self) -> dict[str, Any]:

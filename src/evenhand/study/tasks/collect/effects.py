@@ -1,4 +1,4 @@
-"""What a collection does to each group: effects of the model that learns from reports."""
+"""Tell what a collection does to each group: effects of the model that learns from reports."""
 
 from __future__ import annotations
 

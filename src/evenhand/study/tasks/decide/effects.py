@@ -1,4 +1,4 @@
-"""What a decision from noisy counts does to groups of people, to entities by size, and one by one."""
+"""Tell what a decision from noisy counts does to groups of people, to entities by size, and one by one."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def effects(task: DecideTask, results: ResultData, *, page: Setting | None = Non
 
 
 class _Cell(NamedTuple):
-    """What a cell says of groups or classes by size, by their names, and of entities, as columns.
+    """Hold what a cell says of groups or classes by size, by their names, and of entities, as columns.
 
     Numbers are people, due and either refused and granted (people), or gain, worst and billed; those with
     ``_error`` behind their name are standard errors. What is not stored is not there.

@@ -1,4 +1,4 @@
-"""What private training does to each group, step by step: plain, private, private with a remedy."""
+"""Tell what private training does to each group, step by step: plain, private, private with a remedy."""
 
 from __future__ import annotations
 

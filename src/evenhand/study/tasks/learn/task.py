@@ -151,12 +151,12 @@ class LearnTask(Task):
 
     @property
     def measures(self) -> Mapping[str, Measure]:
-        """What every cell measures."""
+        """Return what every cell measures."""
         return LEARN_MEASURES
 
     @property
     def group_numbers(self) -> Mapping[str, Measure]:
-        """What every cell tells of each group."""
+        """Return what every cell tells of each group."""
         return LEARN_RATES
 
     @property
@@ -166,14 +166,14 @@ class LearnTask(Task):
 
     @property
     def needs_accounting(self) -> bool:
-        """Whether a method's noise is calibrated by the package of the extra ``dp``."""
+        """Return whether a method's noise is calibrated by the package of the extra ``dp``."""
         return any(METHODS[name].needs_accounting for name in self.methods)
 
     # --- files ------------------------------------------------------------------------------------
 
     @property
     def fixed(self) -> dict[str, Any]:
-        """What all cells share, in JSON's types: everything but the grid and how results are read."""
+        """Return what all cells share, in JSON's types: everything but the grid and how results are read."""
         numbers = {name: getattr(self, name) for name in ("gap", "holdout", "test", "strength")}
         return {
             "kind": self.kind,

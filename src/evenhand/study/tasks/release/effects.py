@@ -1,4 +1,4 @@
-"""What a published table does to each group: people counted, hidden, invented, and cells that are off."""
+"""Tell what a published table does to a group: people counted, hidden, invented, and cells that are off."""
 
 from __future__ import annotations
 
