@@ -1,4 +1,4 @@
-"""Fairer ways to publish a table by noise of the same epsilon: sums that stay, empty cells that stay empty."""
+"""Fairer ways to publish a table by noise of the same epsilon: sums stay, and so do empty cells."""
 
 from __future__ import annotations
 
