@@ -199,7 +199,7 @@ def _reals(counts: Values, law: Law, step: FloorStep) -> tuple[Values, Values]:
 
 @dataclass(frozen=True, eq=False)
 class Cumulants:
-    """What noisy counts are after a step.
+    """Hold what noisy counts are after a step.
 
     Attributes
     ----------

@@ -46,7 +46,7 @@ _CELLS = 1 << 18  # numbers of one input drawn at a time
 
 @dataclass(frozen=True, eq=False)
 class SampledFigures:
-    """What draws say about each entity.
+    """Hold what draws say about each entity.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ FLIPPED: dict[Sign, Sign] = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 
 class _Side(ABC):
-    """What may stand on a side of a comparison: four comparisons, each of which makes a rule, and minus."""
+    """Stand on a side of a comparison: with four comparisons, each of which makes a rule, and minus."""
 
     __array_ufunc__ = None  # so that numpy's numbers leave arithmetic and comparisons to us
 
@@ -111,7 +111,7 @@ class Term(_Side):
 
     @property
     def is_number(self) -> bool:
-        """Whether no count is left in it."""
+        """Return whether no count is left in it."""
         return not self.coefficients
 
     def __add__(self, other: Any) -> Term | Ratio:
@@ -393,7 +393,7 @@ class CountComparison:
 
     @property
     def half_spaces(self) -> int:
-        """How many half-spaces decide it: 1, 2 for a ratio, 4 for a signed one."""
+        """Return how many half-spaces decide it: 1, 2 for a ratio, 4 for a signed one."""
         return sum(1 if predicate.needs_positive is None else 2 for predicate in self.predicates)
 
     def linear(self) -> Rule:

@@ -1,4 +1,4 @@
-"""What a page on decisions says around its effects: names, the promise, warnings and places one by one."""
+"""Say what stands around the effects of decisions: names, the promise, warnings and places one by one."""
 
 from __future__ import annotations
 

@@ -194,12 +194,12 @@ class DecideTask(Task):
 
     @property
     def is_rule(self) -> bool:
-        """Whether a right follows, and not money."""
+        """Return whether a right follows, and not money."""
         return self.rule is not None
 
     @property
     def problem(self) -> Problem:
-        """What is decided, as decisions call it."""
+        """Return what is decided, as decisions call it."""
         return "rule" if self.is_rule else "allotment"
 
     def parsed(self) -> Rule:
@@ -213,7 +213,7 @@ class DecideTask(Task):
 
     @property
     def counts_touched(self) -> int:
-        """How many noisy counts of an entity tell about one person."""
+        """Return how many noisy counts of an entity tell about one person."""
         return len(self.inputs) if self.touches == "every input" else 1
 
     def noise_of_a_count(self, setting: Setting) -> Any:
@@ -231,6 +231,10 @@ class DecideTask(Task):
         added = isinstance(parse_weight(self.weight, parameter="weight", owner=_OWNER), Sum)
         return f"{self.count} * ({self.weight})" if added else f"{self.count} * {self.weight}"
 
+    def is_first_step(self, setting: Setting) -> bool:
+        """Return whether a setting has the steps that were typed, and no mitigation."""
+        return method_of(setting)[1] is None and ("post" in setting.options) == bool(self.post)
+
     def settings(self) -> Iterator[Setting]:
         """Yield every setting once: the plain release, post-processing, then mitigations."""
         methods: list[Sequence[str] | NamedMitigation] = [(), *([self.post] if self.post else [])]
@@ -246,12 +250,12 @@ class DecideTask(Task):
 
     @property
     def measures(self) -> Mapping[str, Measure]:
-        """What every cell measures."""
+        """Return what every cell measures."""
         return _RULE_MEASURES if self.is_rule else _ALLOTMENT_MEASURES
 
     @property
     def group_numbers(self) -> Mapping[str, Measure]:
-        """What every cell tells of each group of people."""
+        """Return what every cell tells of each group of people."""
         return _RULE_GROUP_NUMBERS if self.is_rule else _ALLOTMENT_GROUP_NUMBERS
 
     def amount_text(self, value: float) -> str:
@@ -279,7 +283,7 @@ class DecideTask(Task):
 
     @property
     def fixed(self) -> dict[str, Any]:
-        """What all cells share, in JSON's types: everything but the grid, and how money is written."""
+        """Return what all cells share, in JSON's types: everything but the grid, and how money is written."""
         table = self.to_toml()
         kept = ("kind", "rule", "count", "weight", "budget", "name", "groups", "touches", "unit", "draws")
         budget = None if self.budget is None else {"float": self.budget.hex()}

@@ -1,4 +1,4 @@
-"""How pages word what several kinds of study share: mechanisms that publish a table."""
+"""Word what several kinds of study share: mechanisms that publish a table."""
 
 from __future__ import annotations
 
