@@ -1,4 +1,4 @@
-"""What a page on a collection says around its table: question, names, the promise, commands."""
+"""Say what stands around the table of a collection: question, names, the promise, commands."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ def _takes_public_rates(setting: Setting) -> bool:
     """Return whether the command can do what the optimal protocol of a setting does, from public rates."""
     way = OptimalWay.of(setting)
     is_usual = (way.error, way.kind, way.as_printed, way.target) == ("grr", "ratio", False, None)
-    is_public = way.outcomes == "pilot" or way.known is not None
+    is_public = way.outcomes == "pilot" or way.known_outcomes is not None
     return is_usual and is_public and setting.option("strategy") != _JOINT
 
 

@@ -1,4 +1,4 @@
-"""What a collection does to each group: effects of the model that learns from reports."""
+"""Tell what a collection does to each group: effects of the model that learns from reports."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.study.plan.cells import canonical
 from evenhand.study.tasks.effects.classifiers import classifier_effects
-from evenhand.study.tasks.effects.options import BASELINE, options_of, page_setting
+from evenhand.study.tasks.effects.options import BASELINE, options_of
 from evenhand.study.tasks.shared.protection import strategy_of
 from evenhand.study.tasks.shared.report_settings import (
     NAME,
@@ -36,7 +36,7 @@ def effects(task: CollectTask, results: ResultData, *, page: Setting | None = No
     """
     schema = results.facts.schema
     protected = [each for each in results.settings if each.is_protected]
-    page = page or page_setting(protected)
+    page = page or task.find_page(protected)
     twins = find_twins(protected, page, schema)
 
     def is_remedy(setting: Setting) -> bool:

@@ -14,11 +14,11 @@ from evenhand.learn.models import classifier, number_type, predict_codes
 from evenhand.learn.parity.answers import answer_chances, choose_answers
 from evenhand.learn.parity.closest import closest_rates
 from evenhand.learn.parity.key import BITS
-from evenhand.measure import MEASURES, RATES, group_report
+from evenhand.measure import MEASURES, RATES
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
-from evenhand.study.tasks.groups import margin_rates, rates_by_group
+from evenhand.study.tasks.groups import report_groups
 from evenhand.study.tasks.shared.parts import parts, timed
 from evenhand.study.tasks.shared.report_settings import check_encoder, drop_parity, has_parity
 from evenhand.study.tasks.shared.reported import People, label_disparities, reported_columns, reported_groups
@@ -41,7 +41,7 @@ STEPS = ("split", "protect", "encode", "train", "predict", "measure")
 
 
 class _Found(NamedTuple):
-    """What came of one part: the report on its test rows, rates by group, disparities of labels."""
+    """Hold what came of one part: the report on its test rows, rates by group, disparities of labels."""
 
     report: GroupReport
     groups: dict[str, dict[str, float]]
@@ -110,27 +110,17 @@ def _part(
             trained, _ = predict_codes(model, true, **told)
             labels = _even_out(labels, test, trained, train, prepared, source.for_cell("parity"))
     with timed(seconds, "measure"):
-        report = group_report(
-            prepared.target[test],
-            labels,
-            prepared.group[test],
-            privileged=facts.privileged,
-            groups=range(len(facts.groups)),
-            scores=scores,
-            weights=prepared.weights_of(test),
-        )
+        report, groups = report_groups(prepared, test, labels, scores)
         data = label_disparities(
             target,
             prepared.group[train],
             privileged=facts.privileged,
-            reported=reported_groups(reported, true, facts.schema),
+            reported=reported_groups(reported, true, facts),
             groups=facts.compared,
         )
         of_tested = label_disparities(
             prepared.target[test], prepared.group[test], privileged=facts.privileged, reported=None
         )
-        groups = rates_by_group(report, facts.groups)
-        groups |= margin_rates(prepared, test, labels, prepared.weights_of(test))
     return _Found(report, groups, data | {"tested": of_tested["true"]})
 
 

@@ -254,12 +254,12 @@ class CollectTask(Task):
 
     @property
     def measures(self) -> Mapping[str, Measure]:
-        """What every cell measures."""
+        """Return what every cell measures."""
         return CLASSIFIER_MEASURES
 
     @property
     def group_numbers(self) -> Mapping[str, Measure]:
-        """What every cell tells of each group."""
+        """Return what every cell tells of each group."""
         return CLASSIFIER_RATES
 
     @property
@@ -301,7 +301,7 @@ class CollectTask(Task):
 
     @property
     def fixed(self) -> dict[str, Any]:
-        """What all cells share, in JSON's types: everything but the grid and how results are read."""
+        """Return what all cells share, in JSON's types: everything but the grid and how results are read."""
         rows = {"test": self.test} if self.folds is None else {"folds": self.folds}
         is_named = isinstance(self.model, str)
         return {
