@@ -156,8 +156,8 @@ class Observation:
 
     @property
     def is_judged(self) -> bool:
-        """True if there are enough people to judge it; exact effects always have."""
-        return self.basis == "exact" or min(self.people, self.tested) >= FEWEST_PEOPLE
+        """True if there are enough people to judge it; where none were drawn, all are there."""
+        return self.basis in ("exact", "draws") or min(self.people, self.tested) >= FEWEST_PEOPLE
 
     @property
     def is_stored(self) -> bool:

@@ -237,7 +237,8 @@ class DecideTask(Task):
 
     def settings(self) -> Iterator[Setting]:
         """Yield every setting once: the plain release, post-processing, then mitigations."""
-        for method in ((), *([self.post] if self.post else []), *self.mitigations):
+        methods: list[Sequence[str] | NamedMitigation] = [(), *([self.post] if self.post else [])]
+        for method in (*methods, *self.mitigations):
             for mechanism in self.mechanisms:
                 for epsilon in self.epsilons if mechanism.takes_epsilon else (None,):
                     yield decide_setting(mechanism, epsilon, method)
