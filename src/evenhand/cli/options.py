@@ -268,6 +268,7 @@ FileWorkers = Annotated[
 ]
 Resume = Annotated[bool, design_option("", "Go on with the study in --out.", "--resume")]
 Yes = Annotated[bool, design_option("", "Ask nothing.", "--yes", "-y")]
+Anyway = Annotated[bool, design_option("", "Run it though the first look says stop.", "--anyway")]
 Out = Annotated[Path | None, output_option("FOLDER", "Where results go. [study]")]
 SaveScript = Annotated[
     Path | None, output_option("FILE", "Write Python that gives the same numbers: .py or .ipynb.")
@@ -298,7 +299,7 @@ Quiet = Annotated[bool, output_option("", "Only the paths of what was written.",
 RUN_OPTIONS: Mapping[str, Any] = {
     "data": Data, **FORMAT_OPTIONS, "plan": PlanFile, "seed": Seed, "matters": Matters, "workers": Workers,
     "engine": Engine, "scheduler": Scheduler, "tls_ca": TlsCa, "tls_cert": TlsCert, "tls_key": TlsKey,
-    "resume": Resume, "yes": Yes,
+    "resume": Resume, "yes": Yes, "anyway": Anyway,
     "out": Out, "save_script": SaveScript, "open_page": OpenPage, "language": Language,
     "as_json": AsJson, "quiet": Quiet,
 }  # fmt: skip
