@@ -146,7 +146,10 @@ class ReleaseCommand(TaskCommand):
 def _table_columns(opened: Opened, typed: dict[str, Any]) -> tuple[str, ...]:
     known = opened.names if opened.schema is None else opened.schema.names
     chosen = split_list(typed["columns"], known)
-    return tuple(column_named(name, known, opened.undeclared) for name in chosen)
+    columns = tuple(column_named(name, known, opened.undeclared) for name in chosen)
+    if len(set(columns)) < len(columns):
+        wrong_use("--columns holds one column twice. Hint: name each once.")
+    return columns
 
 
 def _assign_roles(

@@ -53,7 +53,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Guess:
-    """What was given, with what could be guessed added to it, and why each role was guessed.
+    """Hold what was given, with what could be guessed added to it, and why each role was guessed.
 
     Reasons name values, so they are for the person whose data it is.
     """
@@ -161,7 +161,7 @@ class Rows:
     domains: dict[str, Domain]
 
     def is_amount(self, name: str | None) -> bool:
-        """Whether a column holds so many numbers that an outcome needs a threshold."""
+        """Return whether a column holds so many numbers that an outcome needs a threshold."""
         domain = self.domains.get(name or "")
         if domain is None or domain.kind == "categorical":
             return False

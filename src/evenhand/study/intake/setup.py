@@ -100,7 +100,7 @@ class Setup:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What a reader of the study should know about the schema."""
+        """Return what a reader of the study should know about the schema."""
         sentences: list[str] = [Note("privacy", say("inferred"))] if self.inferred else []
         if self.left_out:
             shown = list(self.left_out.items())[:_MOST_REASONS]
