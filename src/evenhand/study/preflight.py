@@ -214,7 +214,7 @@ def _propose_more(
 
 
 def _join(groups: list[_Group], prepared: Prepared, *, seen: float) -> int | None:
-    """Return the least round number below which groups are joined so that each is judged; None without one."""
+    """Return the least round number below which groups are joined so that each is judged, if any."""
     facts = prepared.facts
     if facts.schema.crossing is not None:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand.answer.telling import Telling
@@ -48,7 +49,8 @@ def find_confirming(results: ResultData) -> tuple[Cell, ...]:
     """
     if not results.plan.confirm:
         return ()
-    telling = Telling(results.plan.task.case(results))
+    case = results.plan.task.case(results)
+    telling = Telling(replace(case, table=replace(case.table, fresh=None)))  # as chosen at first
     choice, table = telling.choice, telling.table
     picked = choice.first or choice.find_least("trade-off")
     if picked is None or all(seen.basis == "exact" for seen in table.by_option[picked.option.name]):
