@@ -129,6 +129,7 @@ class DecideTask(Task):
     default_repeats: ClassVar[int] = 1
     is_exact: ClassVar[bool] = True
     effect_names: ClassVar[tuple[str, ...]] = ("refused", "granted", "short", "billed")
+    checks: ClassVar[tuple[str, ...]] = ("counts",)
     key_measures: ClassVar[tuple[str, ...]] = (
         "alpha", "largest_flip", "expected_wrong", "largest_misallocation", "cost_of_privacy",
     )  # fmt: skip
@@ -237,7 +238,8 @@ class DecideTask(Task):
 
     def settings(self) -> Iterator[Setting]:
         """Yield every setting once: the plain release, post-processing, then mitigations."""
-        for method in ((), *([self.post] if self.post else []), *self.mitigations):
+        methods: list[Sequence[str] | NamedMitigation] = [(), *([self.post] if self.post else [])]
+        for method in (*methods, *self.mitigations):
             for mechanism in self.mechanisms:
                 for epsilon in self.epsilons if mechanism.takes_epsilon else (None,):
                     yield decide_setting(mechanism, epsilon, method)

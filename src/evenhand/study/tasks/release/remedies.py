@@ -1,4 +1,4 @@
-"""Fairer ways to publish a table by noise of the same epsilon: sums that stay, empty cells that stay empty."""
+"""Fairer ways to publish a table by noise of the same epsilon: sums that stay, cells that stay empty."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def remedies(task: ReleaseTask, page: Setting, facts: Facts) -> Iterator[Setting
 
 def _steps(task: ReleaseTask, noise: Setting, schema: Schema) -> Iterator[tuple[str, ...]]:
     whole = tuple(step for step in task.post if step == "integral")
-    yield whole or (NO_STEPS,)
+    if "nonnegative" in task.post:
+        yield whole or (NO_STEPS,)
     groups = [schema.names.index(name) + 1 for name in schema.protected_columns]
     if len(groups) < len(schema.names):
         yield (f"keep_sums={'x'.join(map(str, groups))}", *whole)
