@@ -31,8 +31,8 @@ def split_cells(plan: Plan) -> tuple[list[Cell], list[Cell], list[Cell]]:
 
     Whatever was asked for at the page's epsilon may be a remedy of the page's setting.
     """
-    protected = [setting for setting in plan.settings() if setting.is_protected]
-    page = plan.task.find_page(protected) if protected else Setting()
+    asked = [each for each in plan.settings() if each.is_protected and each not in plan.remedies]
+    page = plan.task.find_page(asked) if asked else Setting()
     stages: tuple[list[Cell], list[Cell], list[Cell]] = ([], [], [])
     for cell in plan.cells():
         setting = cell.setting
