@@ -226,12 +226,14 @@ def _width(console: Console) -> int:
 
 
 def _leading(console: Console, word: str, text: str, style: str, *, beside: int = _WORD) -> None:
-    """Print a leading word and a text that is wrapped beside it."""
+    """Print a leading word and a text that is wrapped beside it, but for lines of a command."""
     width = max(_width(console) - beside, 20)
-    words = fit(text, console.encoding).split("\n")
-    lines = [
-        part for line in words for part in textwrap.wrap(line, width, **_WHOLE_WORDS) or [""]
-    ]  # a word longer than a line, such as a path, stays whole
+    lines: list[str] = []
+    for line in fit(text, console.encoding).split("\n"):
+        if line.startswith("evenhand ") or (lines and lines[-1].endswith(" \\")):
+            lines.append(line)
+        else:  # a word longer than a line, such as a path, stays whole
+            lines += textwrap.wrap(line, width, **_WHOLE_WORDS) or [""]
     _print(console, f"{word:<{beside}}{lines[0]}", len(word), style)
     for line in lines[1:]:
         _print(console, f"{'':<{beside}}{line}", 0, style)

@@ -132,6 +132,26 @@ def _empty(schema: Schema, groups: int) -> tuple[Note, ...]:
 # --- margins --------------------------------------------------------------------------------------
 
 
+def report_groups(
+    prepared: Prepared,
+    rows: NDArray[np.intp],
+    predicted: NDArray[Any],
+    scores: NDArray[np.float64] | None,
+) -> tuple[GroupReport, dict[str, dict[str, float]]]:
+    """Return the report on test rows whose people are in a group, and the rates of all groups and margins."""
+    facts, weights = prepared.facts, prepared.weights_of(rows)
+    report = group_report(
+        prepared.target[rows],
+        predicted,
+        prepared.group[rows],
+        privileged=facts.privileged,
+        groups=range(len(facts.groups)),
+        scores=scores,
+        weights=weights,
+    )
+    return report, rates_by_group(report, facts.groups) | margin_rates(prepared, rows, predicted, weights)
+
+
 def rates_by_group(report: GroupReport, labels: Iterable[str]) -> dict[str, dict[str, float]]:
     """Return the rates of each group of a report, and how many people of it are tested, by its label."""
     found = {}
