@@ -146,9 +146,9 @@ def test_mechanisms_are_chosen_by_whether_others_know_columns(call, file, fake):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "--columns is missing"),
+        ([], "--columns (what is crossed in the table, with commas) and --protected ("),
         (["--columns", "sex,jb"], "did you mean 'job'"),
-        (["--columns", "sex,job"], "--protected is missing"),
+        (["--columns", "sex,job"], "--protected (the column of the table whose groups are compared) must be"),
         (["--columns", "job", "--protected", "sex"], "not in --columns"),
         ([*TABLE, "--mechanism", "laplac"], "did you mean 'laplace'"),
         ([*TABLE, "--mechanism", "k-anonymity"], "--quasi is missing"),
@@ -247,3 +247,11 @@ def test_a_target_that_was_typed_must_be_in_the_table(call, file):
 
     assert done.exit_code == 2
     assert "--target names hired, which is not in --columns" in " ".join(done.stderr.split())
+
+
+def test_a_column_that_is_typed_twice_is_said_to_be(call, file):
+    """If not, the message speaks of too few columns, and a schema file would not help."""
+    done = call("audit", "release", file, "--columns", "sex,sex", "--protected", "sex")
+
+    assert done.exit_code == 2
+    assert "holds one column twice" in done.stderr
