@@ -211,10 +211,10 @@ def report_inferred(terminal: Terminal, setup: Setup, *, is_draft: bool = False)
         more = [f"and {len(setup.left_out) - 6} more"] if len(setup.left_out) > 6 else []
         terminal.say("Left out", "; ".join(reasons + more))
     for note in setup.notes:
-        if Note.of(note).kind == "unit":
-            terminal.warn(note)
-        else:
+        if Note.of(note).kind != "unit":
             terminal.say("Note", note)
+        elif is_draft:  # of a study the first look tells it
+            terminal.warn(note)
 
 
 def refuse_empty_table(opened: Opened) -> None:

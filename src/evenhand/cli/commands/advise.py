@@ -67,7 +67,8 @@ class AdviseCommand(TaskCommand):
         if name not in {"plan", "no_remedies", "quick", "save_script", "open_page"}
     }
     options: ClassVar[Mapping[str, Any]] = {
-        "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS, "max_gap": MaxGap,
+        "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS, **shared.PERSON_OPTIONS,
+        "max_gap": MaxGap,
         "max_accuracy_loss": MaxLoss, "epsilon": MostEpsilon, "repeats": Repeats, "out": Out,
         "details": Details,
     }  # fmt: skip

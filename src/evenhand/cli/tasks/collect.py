@@ -60,7 +60,8 @@ class CollectCommand(TaskCommand):
       --split uniform,k-based --model logistic --repeats 20
 """
     options: ClassVar[Mapping[str, Any]] = {
-        "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS, "epsilons": shared.Epsilons,
+        "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS, **shared.PERSON_OPTIONS,
+        "epsilons": shared.Epsilons,
         "protocols": Protocols, "splits": Splits, "strategies": Strategies, "model": Model,
         "encoder": Encoder, **shared.READING_OPTIONS, "repeats": shared.Repeats,
     }  # fmt: skip

@@ -21,7 +21,7 @@ from evenhand.cli.options import (
 )
 from evenhand.cli.proposals import settle_options
 from evenhand.cli.roles import refuse_empty_table, report_reading
-from evenhand.cli.study import StudyRun, announce_remedies, build_plan, plan_remedies
+from evenhand.cli.study import StudyRun, announce_remedies, build_plan, look_first, plan_remedies
 from evenhand.cli.tasks.base import TaskCommand, defaults_of
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.decide.language.parse import parse, parse_weight
@@ -205,6 +205,7 @@ class DecideCommand(TaskCommand):
         entities = "1 entity" if len(run.frame) == 1 else f"{len(run.frame):,} entities"
         many = "" if settings == 1 else "s"
         run.terminal.say("Plan", f"{settings:,} setting{many} for {entities}")
+        look_first(run)
         announce_remedies(run.terminal, plan)
         return plan
 
