@@ -175,8 +175,9 @@ def _promise(results: ResultData, page: Setting, guarantee: Guarantee, words: Wo
         n=len(columns),
         columns=columns,
         factor=odds_factor(float(guarantee.epsilon or 0)),
-        target=target,
     )
+    is_told = schema.target in strategy.columns
+    outcome = words.say("collect.outcome_told" if is_told else "collect.outcome_clear", target=target)
     trusted = words.say("collect.trust") if str(guarantee.trust) == "local" else ""
     facts = state_facts(
         words,
@@ -185,9 +186,10 @@ def _promise(results: ResultData, page: Setting, guarantee: Guarantee, words: Wo
         mechanism=plain(guarantee.proof, longest=200),
         assumes=plain("; ".join(guarantee.assumptions), longest=1_000),
     )
-    open_columns = words.say("collect.open", columns=[target, *clear])
+    open_columns = words.say("collect.open", columns=clear if is_told else [target, *clear])
     return Promise(
-        f"{text} {trusted}".strip(), (*facts, Fact(words.say("collect.not_protected"), open_columns))
+        f"{text} {outcome} {trusted}".strip(),
+        (*facts, Fact(words.say("collect.not_protected"), open_columns)),
     )
 
 

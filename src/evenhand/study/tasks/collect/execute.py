@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 from evenhand.learn.encoding.reports import feature_matrix, layout
@@ -16,15 +17,23 @@ from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.groups import margin_rates, rates_by_group
 from evenhand.study.tasks.shared.parts import parts, timed
 from evenhand.study.tasks.shared.report_settings import check_encoder
-from evenhand.study.tasks.shared.reported import People, label_disparities, reported_columns, reported_groups
+from evenhand.study.tasks.shared.reported import (
+    NOT_ASKED,
+    People,
+    fair_cut,
+    label_disparities,
+    reported_columns,
+    reported_groups,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy as np
     from numpy.typing import NDArray
 
+    from evenhand.learn.models import Predictions
     from evenhand.measure import GroupReport
+    from evenhand.schema import Schema
     from evenhand.study.plan.cells import Cell
     from evenhand.study.tasks.base import Prepared
     from evenhand.study.tasks.collect.task import CollectTask
@@ -95,12 +104,14 @@ def _part(
         blocks, dtype = layout(facts.schema, task.encoder), number_type(task.model)
         learnt = feature_matrix(true, blocks=blocks, reported=reported, dtype=dtype)
     with timed(seconds, "train"):
-        model.fit(learnt, target)
+        told = reported.get(str(facts.schema.target))
+        only = _fit(model, learnt, target if told is None else told)
     with timed(seconds, "predict"):
-        clean = {name: codes[test] for name, codes in prepared.codes.items()}
-        labels, scores = predict_codes(
-            model, clean, model=task.model, schema=facts.schema, encoder=task.encoder
-        )
+        clean = {name: codes[test] for name, codes in prepared.codes.items() if name != facts.schema.target}
+        if only is None:
+            labels, scores = _decide(model, clean, task, cell, facts.schema)
+        else:
+            labels, scores = np.full(len(test), only, np.uint8), None
     with timed(seconds, "measure"):
         report = group_report(
             prepared.target[test],
@@ -117,6 +128,7 @@ def _part(
             privileged=facts.privileged,
             reported=reported_groups(reported, true, facts.schema),
             groups=facts.compared,
+            told=told,
         )
         of_tested = label_disparities(
             prepared.target[test], prepared.group[test], privileged=facts.privileged, reported=None
@@ -124,6 +136,26 @@ def _part(
         groups = rates_by_group(report, facts.groups)
         groups |= margin_rates(prepared, test, labels, prepared.weights_of(test))
     return _Found(report, groups, data | {"tested": of_tested["true"]})
+
+
+def _fit(model: Any, learnt: NDArray[Any], labels: NDArray[np.uint8]) -> int | None:
+    """Train on those whose label is there; return the only label where everybody's is the same."""
+    asked = labels != NOT_ASKED
+    if not asked.all():
+        learnt, labels = learnt[asked], labels[asked]
+    if np.unique(labels).size < 2:
+        return int(labels.any())
+    model.fit(learnt, labels)
+    return None
+
+
+def _decide(
+    model: Any, clean: dict[str, NDArray[Any]], task: CollectTask, cell: Cell, schema: Schema
+) -> Predictions:
+    """Return who is selected, whose true outcome is likelier than not, and scores if there are any."""
+    labels, scores = predict_codes(model, clean, model=task.model, schema=schema, encoder=task.encoder)
+    cut = fair_cut(cell.setting, schema)
+    return (labels, scores) if cut is None or scores is None else ((scores > cut).astype(np.uint8), scores)
 
 
 def _outcome(cell: Cell, found: list[_Found], seconds: dict[str, float]) -> Outcome:
