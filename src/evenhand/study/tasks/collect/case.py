@@ -7,7 +7,6 @@ import warnings
 from typing import TYPE_CHECKING
 
 from evenhand.answer.case import Command, OptionName, Promise
-from evenhand.collect.protocols.registry import AUTO
 from evenhand.errors import PrivacyWarning
 from evenhand.privacy.rational import text_above
 from evenhand.report.language import in_language, written_in
@@ -115,7 +114,8 @@ def _way_of(setting: Setting, schema: Schema, words: Words) -> tuple[str, str]:
     """Return by which protocol a setting reports, and how it reports several columns."""
     strategy = strategy_of(setting, schema)
     kinds = sorted({protocol.name for protocol in strategy.protocols.values()})
-    titles = [setting.mechanism] if setting.mechanism != AUTO else kinds
+    is_one = setting.mechanism == NAME or setting.option("strategy") == _JOINT
+    titles = [setting.mechanism] if is_one else kinds
     protocol = listed(["Optimal" if title == NAME else title.upper() for title in titles])
     switches = [
         plain(name.replace("_", " ") if value is True or isinstance(value, dict) else f"{name} {value}")

@@ -299,7 +299,7 @@ def test_labels_of_some_people_are_compared_among_those_alone():
 )
 def test_what_does_not_fit_a_sensitive_outcome_is_refused_before_anything_runs(declared, task, field):
     """The optimal channel would read true outcomes; others would be cut off at a wrong score."""
-    with pytest.raises(PlanError, match="'view'.* Hint: ") as caught:
+    with pytest.raises(PlanError, match=r"'view'.* Hint: ") as caught:
         prepare(Plan(task=task, schema=declared), frame=rows(300, answers=declared["view"].size))
     assert caught.value.field == field
 
