@@ -206,6 +206,15 @@ class Task(ABC):
         outcome: Outcome = _beside(self, "execute")(self, cell, seed=plan.seed, prepared=prepared)
         return outcome
 
+    def remedies(self, page: Setting, facts: Facts) -> tuple[Setting, ...]:
+        """Return what may make a page's setting fairer at its epsilon, the simplest first.
+
+        None of them is among :meth:`settings`. It is the function ``remedies(task, page, facts)`` of the
+        module ``remedies`` in the task's folder; a kind without it knows none.
+        """
+        make = _beside(self, "remedies")
+        return () if make is None else tuple(make(self, page, facts))
+
     # --- reading ----------------------------------------------------------------------------------
 
     def effects(self, results: Any, *, page: Setting | None = None) -> EffectTable:
