@@ -14,6 +14,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
+from evenhand.answer.harm import find_payers
+from evenhand.collect.joint.combined import Combined
 from evenhand.collect.joint.independent import Sampled
 from evenhand.engine.choices import strategy_of as privatize_strategy
 from evenhand.errors import PlanError
@@ -22,14 +24,20 @@ from evenhand.schema import Column, Domain, Schema
 from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.plan.plan import Plan
+from evenhand.study.profile.profiling import profile
 from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
+from evenhand.study.run.whole import run
+from evenhand.study.tasks.collect.case import case
+from evenhand.study.tasks.collect.effects import effects
 from evenhand.study.tasks.collect.prepare import fit_protocols
 from evenhand.study.tasks.collect.task import CollectTask, privatize_command
+from evenhand.study.tasks.learn.task import LearnTask
 from evenhand.study.tasks.shared.protection import promise_of, strategy_of
 from evenhand.study.tasks.shared.report_settings import report_setting as reports
 from evenhand.study.tasks.shared.reported import NOT_ASKED, fair_cut, label_disparities, reported_columns
 from statistical._exact import ALPHA, exact_events_pvalue
+from unit.study._page_studies import made, schema_of, two
 
 ANSWERS = ("yes", "no", "unsure")
 PROTOCOLS = ("grr", "oue", "ss", "rappor", "olh", "auto")
@@ -191,6 +199,23 @@ def test_the_cut_off_keeps_the_number_of_people_selected(protocol, monkeypatch):
     assert uncorrected < 0.15  # only the cell in which more than 79 % say yes, at most
 
 
+@pytest.mark.parametrize(("answers", "holds"), [(2, True), (3, False)])
+def test_answers_together_keep_one_half_for_two_values_and_for_no_more(answers, holds):
+    """One report of all answers ties the label's noise to the features': three values have no one cut-off."""
+    draws, groups = np.random.default_rng(2), 4
+    made = Combined({"view": answers, "town": groups}, 1)
+    law, view = made.product.matrix(), made.protocols["view"]
+    found = []
+    for _ in range(300):
+        true = draws.dirichlet(np.full(answers * groups, 0.4))
+        told = (true @ law).reshape(answers, groups)
+        true = true.reshape(answers, groups)
+        chance, seen = true[0] / true.sum(axis=0), told[0] / told.sum(axis=0)
+        sure = abs(chance - 1 / 2) > 1e-6
+        found.append(((chance > 1 / 2) == (seen > (view.p + view.q) / 2))[sure].all())
+    assert all(found) == holds
+
+
 # --- a cell ---------------------------------------------------------------------------------------
 
 
@@ -319,6 +344,71 @@ def test_a_model_without_probabilities_learns_an_outcome_of_two_values():
     assert (
         outcome(CollectTask("grr", 4, model=RidgeClassifier()), setting_of(epsilon=4)).measures["acc"] > 0.5
     )
+
+
+def test_rows_of_any_kind_are_profiled_with_a_sensitive_outcome():
+    """A trusted curator has the true outcome; naming it sensitive changes nothing there and must not fail."""
+    for task, pairs in ((CollectTask("grr", 1), 1), (LearnTask(), 0)):
+        prepared = prepare(Plan(task=task, schema=schema()), frame=rows(300))
+        assert len(profile(prepared).among_sensitive) == pairs
+
+
+# --- who pays, and what is said -------------------------------------------------------------------
+
+
+def world(people=8_000):
+    """Return a world in which 9 of 10 women and old men say yes, 2 of 10 other men; 1 in 10 is a woman."""
+    place = np.arange(people)
+    is_woman, tenth, age = place % 10 == 0, place // 10 % 10, place // 100 % 5
+    says = np.where(is_woman | (age == 4), tenth < 9, tenth < 2)
+    return pa.table({"age": age, "sex": np.where(is_woman, "f", "m"), "view": np.where(says, "yes", "no")})
+
+
+@pytest.mark.figures
+@pytest.mark.parametrize(("sensitive", "payers"), [(("view", "sex"), ["f"]), (("view",), [])])
+def test_women_pay_where_their_group_is_randomised_and_nobody_where_only_the_outcome_is(sensitive, payers):
+    """By hand, at epsilon 1: of reports that say woman 10 * .62 / (10 * .62 + 90 * .38) = 15 % are women's.
+
+    Of the young among them .15 * .9 + .85 * .2 = 31 % say yes, fewer than one half, so no young woman is
+    selected. With the outcome alone randomised women report yes in .27 + .46 * .9 = 69 %, and all still are.
+    """
+    task = CollectTask("grr", 1, splits="uniform", parameters={"max_iter": 30})
+    plan = Plan(task=task, schema=schema(sensitive=sensitive), repeats=5, seed=3)
+    results = run(plan, frame=world(), workers=1)
+    table = effects(results.plan.task, results)
+    told = results.arrays.of_groups[1, :, 0, results.arrays.rates.index("selection")]
+
+    assert [payer.row.group for payer in find_payers(table).payers] == payers
+    assert told.mean() == pytest.approx(0.2 if payers else 1, abs=0.05)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_page_says_that_the_outcome_is_randomised_too():
+    """People would read that the outcome is not protected, or that it is where it is not."""
+    told, clear = (
+        case(results.plan.task, results)
+        for results in (
+            made(study_rates, collect=CollectTask(way, 1, strategies=strategy), schema=survey(), repeats=2)
+            for way, strategy in (("oue", "independent"), ("grr", "single"))
+        )
+    )
+    assert told.question.startswith("If people's answers to sex and hired are randomised")
+    assert "The outcome hired is randomised too: the model learns from" in told.promise.text
+    assert "between any two sets of answers to sex and hired by a factor of 2.72" in told.promise.text
+    assert told.promise.facts[-1].text == "region and job; people who are decided on later"
+    assert "GRR and OUE" in [option[0] for option in told.options.values()]
+    assert "The outcome hired is not protected." in clear.promise.text
+    assert clear.promise.facts[-1].text.startswith("hired, region and job")
+
+
+def study_rates(setting):
+    """Return rates under which women pay."""
+    return two(0.18, 0.60) if setting.is_protected else two(0.30, 0.60)
+
+
+def survey():
+    """Return a schema whose outcome is sensitive."""
+    return schema_of().with_roles(sensitive=["sex", "hired"])
 
 
 # --- the command ----------------------------------------------------------------------------------
