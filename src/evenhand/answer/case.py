@@ -1,4 +1,4 @@
-"""What a page needs beside its table of effects: the question, names, the promise, warnings and commands.
+"""Hold what a page needs beside its table of effects: question, names, promise, warnings and commands.
 
 A kind of study, an audit of predictions or a plugin fills a :class:`Case`, and nothing else that judges or
 words results. :func:`evenhand.answer.compose.compose` makes a :class:`~evenhand.answer.view.View` of it, from
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Name(NamedTuple):
-    """How a group is called.
+    """Name a group.
 
     `words` stand inside a sentence, in the plural unless `is_one`: "women", "people with A = 0", "Ash
     County". `label` stands alone in pictures and tables: "Women", "A = 0", "Ash County".
@@ -32,7 +32,7 @@ class Name(NamedTuple):
 
 
 class OptionName(NamedTuple):
-    """How an option is called: inside a sentence ("Optimal", "parity"), and above a column ("by Optimal").
+    """Name an option: inside a sentence ("Optimal", "parity"), and above a column ("by Optimal").
 
     `use` is what to do with it, as an order without a full stop ("Use Optimal at the same ε"). `note` says in
     a few words what it takes, such as "costs no ε".
@@ -52,7 +52,7 @@ class Warned(NamedTuple):
 
 
 class Promise(NamedTuple):
-    """What people are promised: one paragraph, and the technical statement, which is folded."""
+    """Hold what people are promised: one paragraph, and the technical statement, which is folded."""
 
     text: str
     facts: tuple[Fact, ...] = ()

@@ -51,7 +51,7 @@ class CostLimits:
 
 
 class Rise(NamedTuple):
-    """How much more a group lacks under an option than under the page's, by the effect that it lacks most."""
+    """Hold how much more a group lacks than under the page's option, by the effect that it lacks most."""
 
     lead: Observation
     limits: Limits
@@ -77,15 +77,28 @@ class Trial:
 
 @dataclass(frozen=True)
 class Choice:
-    """The remedies tried against the harm that was named; recommended ones tie, the simplest first."""
+    """The remedies tried against the harm that was named; recommended ones tie, the simplest first.
+
+    `again` is the option whose figures are those of fresh repeats, if one was run again; `misled` says that
+    it passed at first, and not then.
+    """
 
     recommended: tuple[Trial, ...]
     trials: tuple[Trial, ...]
+    again: str = ""
+    misled: bool = False
 
     @property
     def first(self) -> Trial | None:
         """The remedy to use."""
         return next(iter(self.recommended), None)
+
+    def find_least(self, tag: Tag) -> Trial | None:
+        """Return the remedy of a tag that leaves the worst-off with the least harm."""
+        found = (trial for trial in self.trials if trial.tag == tag)
+        return min(
+            found, key=lambda trial: (trial.left, trial.option.simplicity, trial.option.name), default=None
+        )
 
 
 class Step(NamedTuple):
@@ -99,12 +112,32 @@ class Step(NamedTuple):
 def choose_remedy(table: EffectTable, verdict: Verdict, costs: CostLimits | None = None) -> Choice:
     """Return the remedies that pass the four tests, least harm to the worst-off first.
 
-    Where it is not stored whether an option pays below zero, it is no candidate.
+    The first of them, or else the best trade-off, is judged by fresh repeats if it was run in such. Where it
+    is not stored whether an option pays below zero, it is no candidate.
     """
     if not verdict.payers:
         return Choice((), ())
     payer = verdict.payers[0].row
-    own = table.by_key[payer.setting, payer.group, payer.effect]
+    key = payer.setting, payer.group, payer.effect
+    choice = _choose(table, table.by_key[key], costs)
+    picked, fresh = choice.first or choice.find_least("trade-off"), table.fresh
+    if picked is None or fresh is None or key not in fresh.by_key:
+        return choice
+    trials = _try_options(fresh, [picked.option], fresh.by_key[key], costs)
+    if not trials or math.isnan(trials[0].relief.mean):  # it was not run again
+        return choice
+    again, is_use = trials[0], picked.tag == "recommended"
+    if again.tag == "recommended" and not is_use:  # it harmed somebody at first, so it is none to use
+        return choice
+    return Choice(
+        (again,) if again.tag == "recommended" else (),
+        tuple(again if each is picked else each for each in choice.trials),
+        again.option.name,
+        misled=is_use and again.tag != "recommended",
+    )
+
+
+def _choose(table: EffectTable, own: Observation, costs: CostLimits | None) -> Choice:
     trials = _try_options(table, table.candidates, own, costs)
     passed = [trial for trial in trials if trial.tag == "recommended"]
     least = min((trial.left for trial in passed), default=math.nan)

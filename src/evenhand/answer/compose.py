@@ -38,6 +38,7 @@ _BESIDE = {
     "off": "counted",
 }
 """The effect that explains another or pays for it."""
+_BESIDE_UNWANTED = {"selected": "wrongly_selected", "wrongly_selected": "wrongly_refused"}
 
 
 def compose(case: Case) -> View:
@@ -94,8 +95,8 @@ def _draw_panels(telling: Telling, recommended: str) -> list[EffectPanel]:
         return []
     effects = [lead.effect]
     beside = _BESIDE.get(lead.effect, "")
-    if telling.table.unwanted and lead.effect == "selected":
-        beside = "wrongly_selected"
+    if telling.table.unwanted:
+        beside = _BESIDE_UNWANTED.get(lead.effect, beside)
     stored = [
         row
         for row in telling.rows_of[telling.table.page]
@@ -230,10 +231,10 @@ def _change(telling: Telling, row: Effect) -> str:
 
 def _unit(telling: Telling, effect: str) -> str:
     own, unit = f"effect.{effect}.unit", told_in(effect)
-    if telling.case.is_between_groups and telling.words.has(f"effect.{effect}.unit_others"):
-        return telling.say(f"effect.{effect}.unit_others")
-    if telling.words.has(own):
-        return telling.say(own)
+    ways = {"_others": telling.case.is_between_groups, "_unwanted": telling.table.unwanted, "": True}
+    for key in (f"{own}{way}" for way, is_so in ways.items() if is_so):
+        if telling.words.has(key):
+            return telling.say(key)
     key = {"of 1,000": "rate", "of 100 releases": "releases"}.get(unit, unit)
     return telling.say(f"unit.{key}", head=telling.head)
 

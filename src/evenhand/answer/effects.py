@@ -165,12 +165,12 @@ class Observation:
 
     @cached_property
     def mean_after(self) -> float:
-        """What the group gets on average; NaN where nothing is stored."""
+        """Return what the group gets on average; NaN where nothing is stored."""
         return mean(self.after)
 
     @cached_property
     def mean_due(self) -> float:
-        """What is due to the group on average."""
+        """Return what is due to the group on average."""
         return mean(self.due)
 
 
@@ -197,6 +197,8 @@ class EffectTable:
         The least amount and the least share of what is due that count, where not those of the effect.
     level : float
         How often all limits of a family hold together.
+    fresh : EffectTable, optional
+        What was seen in fresh repeats, in which the page's option and a remedy were run again.
     """
 
     options: tuple[Option, ...]
@@ -208,6 +210,7 @@ class EffectTable:
     context: frozenset[str] = frozenset()
     matters: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     level: float = 0.95
+    fresh: EffectTable | None = None
 
     def __post_init__(self) -> None:
         """Refuse a table that contradicts itself or holds what is no number."""
@@ -262,7 +265,7 @@ class EffectTable:
 
     @property
     def pays_money(self) -> bool:
-        """Whether money is given, and not places or rights."""
+        """Return whether money is given, and not places or rights."""
         return "short" in self.effects
 
     @cached_property
@@ -350,7 +353,7 @@ def read_matters(
 ) -> dict[str, tuple[float, float]]:
     """Return what matters from texts such as ``"50"``, for all rates, and ``"short=2%"``.
 
-    A refusal lists `names`, the effects of one kind of study.
+    What is not among `names`, the effects of one kind of study, is refused: it would change nothing.
 
     >>> read_matters(("short=2%",), owner="audit")
     {'short': (0.0, 0.02)}
@@ -366,8 +369,10 @@ def read_matters(
             amount = float(text.removesuffix("%"))
         except ValueError:
             amount = math.nan
-        if not 0 < amount < math.inf or (equals and name.strip() not in EFFECTS):
-            must_be = f"an amount above 0 such as 50, or with one of {', '.join(names)}: {names[0]}=50"
+        is_read = name.strip() in names if equals else not set(names).isdisjoint(rates)
+        if not 0 < amount < math.inf or not is_read:
+            plain = "" if set(names).isdisjoint(rates) else " such as 50, or"
+            must_be = f"an amount above 0{plain} with one of {', '.join(names)}: {names[0]}=50"
             refuse("matters", owner, must_be, word)
         limit = (0.0, amount / 100) if text.endswith("%") else (amount, 0.0)
         matters |= dict.fromkeys([name.strip()] if equals else rates, limit)

@@ -35,7 +35,7 @@ GAP_EFFECTS = ("selected", "wrongly_refused", "wrongly_selected", "wrong")
 
 
 class _Gap(NamedTuple):
-    """What was seen of a pair, what it had before, and how often its limits may miss."""
+    """Hold what was seen of a pair, what it had before, and how often its limits may miss."""
 
     seen: Observation
     before: NDArray[np.float64]

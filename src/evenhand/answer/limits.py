@@ -50,7 +50,7 @@ class AskedLimits:
 
     @property
     def are_set(self) -> bool:
-        """Whether there is a limit on what protection may cost."""
+        """Return whether there is a limit on what protection may cost."""
         return math.isfinite(self.gap) or math.isfinite(self.wrong)
 
 

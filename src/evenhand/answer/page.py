@@ -41,7 +41,7 @@ def _head(view: View) -> Head:
         verdict=view.verdict,
         said=tuple(
             Said(fixed_word(f"answer.{name}"), said.text, said.details)
-            for name, said in view.told.items()
+            for name, said in view.sentences.items()
             if said.text
         ),
         warnings=tuple((warned.head, warned.text) for warned in view.warnings),

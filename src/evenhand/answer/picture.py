@@ -41,7 +41,7 @@ _ASCII = Marks("|", "o", "*", "=", "-", ".", "~")
 
 @dataclass(frozen=True)
 class Paper:
-    """How much room there is, and which letters can be printed."""
+    """Hold how much room there is, and which letters can be printed."""
 
     width: int
     encoding: str

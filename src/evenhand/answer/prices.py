@@ -1,4 +1,4 @@
-"""What an option costs in words: whom a remedy harms, what goes beyond its limit, and why it is useless."""
+"""Tell what an option costs: whom a remedy harms, what goes beyond its limit, and why it is useless."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def say_next_steps(telling: Telling) -> list[str]:
 
 def say_cost(telling: Telling, name: str, effect: str) -> str:
     """Return what an option costs in all by an effect: people selected, rights, money, or errors."""
-    table, key = telling.table, effect
+    table, key = telling.table_of(name), effect
     now, due = (
         table.in_all(each, effect) for each in (name, table.unprotected if effect == "in_all" else table.page)
     )
@@ -61,7 +61,7 @@ def say_cost(telling: Telling, name: str, effect: str) -> str:
 def _trouble_words(telling: Telling, name: str) -> list[str]:
     """Return what makes a remedy useless, as part of a sentence; nothing for one that can be used."""
     told = []
-    for trouble in find_trouble(telling.table, name):
+    for trouble in find_trouble(telling.table_of(name), name):
         billed = telling.by_key.get((name, EVERYBODY, "billed"))
         if trouble != "below zero":
             told.append(say_useless(telling, trouble, name))
@@ -72,7 +72,7 @@ def _trouble_words(telling: Telling, name: str) -> list[str]:
 
 def say_useless(telling: Telling, trouble: Trouble, name: str) -> str:
     """Return why an option without a guarantee, or that gives nearly everybody one answer, is useless."""
-    table, say = telling.table, telling.say
+    table, say = telling.table_of(name), telling.say
     if trouble == "no guarantee":
         delta = table.by_name[name].delta
         return say(

@@ -8,7 +8,7 @@ sentence says more than the rows behind it: "pays" needs a clear harm, "nobody" 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evenhand.answer.choice import changes_given, smallest_epsilon
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE
@@ -18,7 +18,6 @@ from evenhand.answer.view import Sentence
 from evenhand.report.words import capital, epsilon_of, listed, number
 
 if TYPE_CHECKING:
-    from evenhand.answer.choice import Tag, Trial
     from evenhand.answer.status import Effect
     from evenhand.answer.telling import Telling
 
@@ -58,7 +57,7 @@ def say_verdict(telling: Telling) -> str:
 def _say_who_pays(telling: Telling) -> str:
     """Return the verdict on the payers: whether it can be undone, and at whose cost."""
     found = telling.verdict
-    first, use, trade_off = found.payers[0], telling.choice.first, _first_tagged(telling, "trade-off")
+    first, use, trade_off = found.payers[0], telling.choice.first, telling.choice.find_least("trade-off")
     slots = telling.named(payer.row.group for payer in found.payers) | {
         "P": telling.case.protection or telling.words.say("default.protection")
     }
@@ -78,7 +77,7 @@ def _say_who_pays(telling: Telling) -> str:
             slots |= {"R": telling.option(trade_off.option.name).words}
     elif found.maybe_worse:
         key = "maybe"
-    elif telling.choice.trials and not _first_tagged(telling, "needs the true group"):
+    elif telling.choice.trials and not telling.choice.find_least("needs the true group"):
         key = "helpless"
     elif _others(telling):
         key = "most"
@@ -327,15 +326,18 @@ def _go_ahead(telling: Telling) -> str:
 
 def _no_remedy(telling: Telling) -> str:
     """Return what to do where somebody pays and nothing that was tried passes."""
-    say, trade_off = telling.say, _first_tagged(telling, "trade-off")
+    say, trade_off = telling.say, telling.choice.find_least("trade-off")
     if trade_off is not None:
         price = say_price(telling, trade_off, most=1)
         return say("do.trade_off", R=telling.option(trade_off.option.name).words, price=price)
+    if telling.choice.misled:
+        return say("do.misled", R=telling.option(telling.choice.again).words)
     if telling.case.is_between_groups:
         groups = [payer.row.group for payer in telling.verdict.payers]
         return say("do.look", **telling.named(groups, words=_WORDS_OF_TWO))
-    if needs := _first_tagged(telling, "needs the true group"):
-        return say("do.needs_group", R=telling.option(needs.option.name).words)
+    if needs := telling.choice.find_least("needs the true group"):
+        key, price = "costs_group" if needs.failed else "needs_group", say_price(telling, needs, most=1)
+        return say(f"do.{key}", R=telling.option(needs.option.name).words, price=price)
     step = smallest_epsilon(telling.steps)
     if step is not None and step.epsilon > telling.table.by_name[telling.table.page].epsilon:
         return say("do.less_privacy", e=step.epsilon)
@@ -356,12 +358,12 @@ def _take(telling: Telling) -> str:
     needs, repeats = _people_to_settle(telling), telling.case.repeats
     if needs and (repeats == 1 or any(_is_still(telling, row) for row, _ in needs)):
         needs.sort(key=lambda need: not _is_still(telling, need[0]))
-        return say("do.people", n=_needed(telling, *needs[0]), **telling.slots(needs[0][0].group))
+        return say("do.people", **_name_needed(telling, *needs[0]))
     growth = max((people / row.people for row, people in needs), default=2.0)
     more = max(math.ceil(repeats * (growth - 1)), 1 if needs else _FEW_REPEATS)
     if more <= _MOST_REPEATS:
         return say("do.repeats", n=more)
-    return say("do.people", n=_needed(telling, *needs[0]), **telling.slots(needs[0][0].group))
+    return say("do.people", **_name_needed(telling, *needs[0]))
 
 
 def _people_to_settle(telling: Telling) -> list[tuple[Effect, float]]:
@@ -374,9 +376,14 @@ def _people_to_settle(telling: Telling) -> list[tuple[Effect, float]]:
     return sorted(found.values(), key=lambda each: (-each[1], each[0].group))
 
 
-def _needed(telling: Telling, row: Effect, people: float) -> str:
-    shown = number(float(f"{people:.2g}"), 0)
-    return telling.say("group.qualified", n=shown) if row.effect == "wrongly_refused" else shown
+def _name_needed(telling: Telling, row: Effect, people: float) -> dict[str, Any]:
+    """Return the slots of a group and of how many people of it a rate takes, where not all count in it."""
+    shown, slots = number(float(f"{people:.2g}"), 0), telling.slots(row.group)
+    if row.effect == "wrongly_refused":
+        shown = telling.say("group.qualified", n=shown)
+    elif row.effect == "wrongly_selected" and telling.case.is_between_groups:
+        slots |= {key: telling.say("group.not_due", G=slots[key]) for key in ("G", "L")}
+    return {**slots, "n": shown}
 
 
 def _growth_to_settle(telling: Telling, row: Effect) -> float:
@@ -412,9 +419,12 @@ def _what_details(telling: Telling) -> list[str]:
         row = telling.lead_under(use.option.name)
         exact = row is not None and row.basis == "exact"
         if row is not None and not row.basis.startswith("rows"):
-            lines.append(say("detail.exact" if exact else "detail.same_draws"))
+            key = "exact" if exact else "confirmed" if telling.choice.again else "same_draws"
+            lines.append(say(f"detail.{key}", n=telling.case.repeats))
         tied = [telling.option(trial.option.name).words for trial in telling.choice.recommended[1:]]
         lines += [say("detail.tied", R=listed(tied))] if tied else []
+    if telling.choice.misled:
+        lines.append(say("detail.misled", R=telling.option(telling.choice.again).words))
     for trial in telling.choice.trials:
         if trial.failed and trial.tag != "no clear help":
             keys = (f"detail.test_{test.replace(' ', '_')}" for test in trial.failed if test != "usable")
@@ -430,7 +440,7 @@ def _takes(telling: Telling) -> list[str]:
     if telling.verdict.state != "unsure" or telling.case.repeats > 1:
         return []
     return [
-        telling.say("detail.takes", n=_needed(telling, row, people), **telling.slots(row.group))
+        telling.say("detail.takes", **_name_needed(telling, row, people))
         for row, people in _people_to_settle(telling)[1:]
     ]
 
@@ -447,14 +457,6 @@ def say_curve(telling: Telling) -> str:
         told = [*(text.partition(" ")[0] for text in told[:-1]), told[-1]]
     epsilons = [epsilon_of(step.epsilon) for step in steps]
     return telling.say("choice.alt", lacks=listed(told), epsilons=listed(epsilons))
-
-
-def _first_tagged(telling: Telling, tag: Tag) -> Trial | None:
-    """Return the remedy of a tag that leaves the worst-off with the least harm."""
-    found = (trial for trial in telling.choice.trials if trial.tag == tag)
-    return min(
-        found, key=lambda trial: (trial.left, trial.option.simplicity, trial.option.name), default=None
-    )
 
 
 def _few_words(telling: Telling) -> str:

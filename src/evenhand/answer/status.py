@@ -1,4 +1,4 @@
-r"""How sure an effect is: clear, none, open, unjudged or not stored, and the limits that say so.
+r"""Tell how sure an effect is: clear, none, open, unjudged or not stored, and the limits that say so.
 
 *Clear*: the limits leave out 0 and the amount is at least what matters. *None*: the one-sided 95 % limit on
 the harmful side is below what matters. *Open*: neither. Limits of a family of looks hold together: each of
@@ -57,7 +57,7 @@ class Limits(NamedTuple):
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether there are limits and 0 is not between them."""
+        """Return whether there are limits and 0 is not between them."""
         return self.low > 0 or self.high < 0
 
 
@@ -88,14 +88,14 @@ class Effect:
 
     @property
     def is_harm(self) -> bool:
-        """Whether the change is clear and on the side that hurts."""
+        """Return whether the change is clear and on the side that hurts."""
         if self.status != "clear":
             return False
         return {"less": self.change < 0, "more": self.change > 0, "away": True}.get(self.harm, False)
 
     @property
     def lack(self) -> float:
-        """What the group lacks of what is due to it; below 0 it has more than that."""
+        """Return what the group lacks of what is due to it; below 0 it has more than that."""
         return self.lack_by(self.after - self.due)
 
     def lack_by(self, more: float) -> float:
@@ -188,7 +188,7 @@ def keep_possible(seen: Observation, before: NDArray[np.float64], limits: Limits
     """
     declared = EFFECTS[seen.effect]
     is_rate = declared.unit == "of 1,000" and declared.harm != "away"
-    if seen.basis != "repeats" or not is_rate or not np.isfinite(before).any():
+    if seen.basis != "repeats" or not is_rate or not seen.is_stored or not np.isfinite(before).any():
         return limits
     least = -mean(before)
     most = least + (1000 * seen.mean_due / seen.due_rate if seen.due_rate > 0 else 1000.0)

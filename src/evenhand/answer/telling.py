@@ -1,4 +1,4 @@
-"""How one row of the table is told: its numbers, the words of its effect, the name of its group."""
+"""Tell how one row of the table is told: its numbers, the words of its effect, the name of its group."""
 
 from __future__ import annotations
 
@@ -61,13 +61,26 @@ class Telling:
 
     @cached_property
     def rows(self) -> tuple[Effect, ...]:
-        """Every row of the table, judged."""
+        """Every row of the table, judged; those of a remedy that was run again are of fresh repeats."""
+        again, fresh = self.choice.again, self.table.fresh
+        if fresh is None or not again:
+            return self._first_look
+        kept = [row for row in self._first_look if row.setting != again]
+        return (*kept, *(row for row in judge(fresh) if row.setting == again))
+
+    @cached_property
+    def _first_look(self) -> tuple[Effect, ...]:
         return judge(self.table)
+
+    def table_of(self, name: str) -> EffectTable:
+        """Return the table that has the figures of an option: that of fresh repeats if it was run again."""
+        fresh = self.table.fresh
+        return fresh if fresh is not None and name == self.choice.again else self.table
 
     @cached_property
     def verdict(self) -> Verdict:
         """Who pays."""
-        return find_payers(self.table, self.rows)
+        return find_payers(self.table, self._first_look)
 
     @cached_property
     def choice(self) -> Choice:
@@ -247,7 +260,7 @@ class Telling:
         if unit in ("percent", "of 100 releases"):
             return shown if unit == "percent" else f"{shown} {self.say('unit.releases')}"
         key = {"dollars": "money", "people": "people"}.get(unit, "rate")
-        if row.effect == _CONDITIONAL and is_conditional:
+        if row.effect == _CONDITIONAL and is_conditional and not self.table.unwanted:
             key = "qualified"
         size = row.people if row.people > 0 else 1000.0
         return self.say(f"amount.{key}", n=shown, p=round(size), head=self.head)
@@ -266,7 +279,7 @@ class Telling:
 
     def seen(self, row: Effect) -> Observation:
         """Return the observation behind a row."""
-        return self.table.by_key[row.setting, row.group, row.effect]
+        return self.table_of(row.setting).by_key[row.setting, row.group, row.effect]
 
     def scale(self, row: Effect, *, is_conditional: bool = True) -> float:
         """Return what a number of a row is multiplied with where it is written or drawn.
@@ -285,6 +298,8 @@ class Telling:
     def due_limits(self, row: Effect) -> Limits:
         """Return the limits of what a group has beyond what is due to it, corrected for the row's family."""
         seen, level = self.seen(row), self._levels[row.setting == self.table.page]
+        if row.setting == self.choice.again:
+            level = family_level(self.table_of(row.setting), [row.setting])
         limits = limit_samples([sample_of(seen, seen.after - seen.due)], level)[0]
         return keep_possible(seen, seen.due, limits)
 
@@ -299,7 +314,9 @@ class Telling:
 
     def word(self, effect: str) -> str:
         """Return what happens to people by an effect, as a participle: "hired"."""
-        return self.say(f"effect.{effect}.word")
+        key = f"effect.{effect}.word"
+        unwanted = f"{key}_unwanted"
+        return self.say(unwanted if self.table.unwanted and self.words.has(unwanted) else key)
 
     def title(self, effect: str) -> str:
         """Return what a panel of an effect is called: by its word, unless it has a title."""
@@ -309,7 +326,8 @@ class Telling:
 
     def base(self, row: Effect) -> str:
         """Return whom a rate counts, where not all of a group."""
-        return self.words.say("default.qualified") if row.effect == _CONDITIONAL else ""
+        is_due = row.effect == _CONDITIONAL and not self.table.unwanted
+        return self.words.say("default.qualified") if is_due else ""
 
     def numbers(self, row: Effect) -> dict[str, Any]:
         """Return the slots of the numbers of a row."""

@@ -74,7 +74,7 @@ def _lead(paper: Paper, word: str, text: str) -> list[TextLine]:
 def _sentences(view: View, paper: Paper) -> list[TextLine]:
     return [
         line
-        for name, sentence in view.told.items()
+        for name, sentence in view.sentences.items()
         if sentence.text
         for line in _lead(paper, fixed_word(f"terminal.{name}"), sentence.text)
     ]

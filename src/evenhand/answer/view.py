@@ -80,7 +80,7 @@ class View:
     recommended: str
 
     @property
-    def told(self) -> dict[str, Sentence]:
+    def sentences(self) -> dict[str, Sentence]:
         """The three sentences by what they answer."""
         return {"who": self.who, "how_much": self.how_much, "what_to_do": self.what_to_do}
 
@@ -92,7 +92,7 @@ def to_json(view: View) -> dict[str, Any]:
         "curve", "page", "recommended", "commands",
     )  # fmt: skip
     answer = {name: getattr(view, name) for name in of_view} | {
-        "sentences": view.told,
+        "sentences": view.sentences,
         "promise": view.promise and view.promise.text,
         "effects": [{name: getattr(row, name) for name in EFFECT_COLUMNS} for row in view.rows],
     }

@@ -267,6 +267,12 @@ FileWorkers = Annotated[
     int | None, design_option("N", "Threads. [one per processor, 8 at most]", "--workers")
 ]
 Resume = Annotated[bool, design_option("", "Go on with the study in --out.", "--resume")]
+NoRemedies = Annotated[
+    bool, design_option("", "Run only what is asked for: try nothing fairer.", "--no-remedies")
+]
+Quick = Annotated[
+    bool, design_option("", "Stop after who pays and remedies; --resume runs the rest.", "--quick")
+]
 Yes = Annotated[bool, design_option("", "Ask nothing.", "--yes", "-y")]
 Out = Annotated[Path | None, output_option("FOLDER", "Where results go. [study]")]
 SaveScript = Annotated[
@@ -298,7 +304,7 @@ Quiet = Annotated[bool, output_option("", "Only the paths of what was written.",
 RUN_OPTIONS: Mapping[str, Any] = {
     "data": Data, **FORMAT_OPTIONS, "plan": PlanFile, "seed": Seed, "matters": Matters, "workers": Workers,
     "engine": Engine, "scheduler": Scheduler, "tls_ca": TlsCa, "tls_cert": TlsCert, "tls_key": TlsKey,
-    "resume": Resume, "yes": Yes,
+    "no_remedies": NoRemedies, "quick": Quick, "resume": Resume, "yes": Yes,
     "out": Out, "save_script": SaveScript, "open_page": OpenPage, "language": Language,
     "as_json": AsJson, "quiet": Quiet,
 }  # fmt: skip

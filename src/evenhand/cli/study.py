@@ -31,8 +31,9 @@ from evenhand.study.plan.script import ENDINGS
 from evenhand.study.results.results import files_in, write_results
 from evenhand.study.run.cluster import ENGINES, DaskCluster, cluster_of
 from evenhand.study.run.duration import duration, grid_size, spell_expected
-from evenhand.study.run.events import Started, Timed
+from evenhand.study.run.events import StageDone, Started, Timed
 from evenhand.study.run.prepare import prepare
+from evenhand.study.run.stages import add_remedies
 from evenhand.study.run.whole import run as run_cells
 from evenhand.study.store.store import Store
 
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from evenhand.answer.view import View
     from evenhand.study.intake.opening import Opened
     from evenhand.study.intake.setup import Setup
+    from evenhand.study.plan.facts import Facts
     from evenhand.study.results.results import Results
 
 MANY_ROWS = 50_000
@@ -208,14 +210,32 @@ def typed_design(typed: Mapping[str, Any]) -> dict[str, Any]:
 
 def announce_plan(run: StudyRun) -> Plan:
     """Say what will be run; where it would be long, offer fewer rows. Return the plan to run."""
-    terminal, plan = run.terminal, run.plan
-    prepared = prepare(plan, frame=run.frame)
-    facts = prepared.facts
+    terminal = run.terminal
+    prepared = prepare(run.plan, frame=run.frame)
+    plan, facts = plan_remedies(run, prepared.facts), prepared.facts
     for note in facts.notes:
         if note not in plan.notes:
             terminal.say("Warning" if Note.of(note).kind in _WARNINGS else "Note", note)
     terminal.say("Plan", f"{grid_size(plan)}, on {facts.rows:,} rows and {len(facts.schema)} columns")
-    return offer_fewer_rows(run, prepared) if facts.rows > MANY_ROWS else plan
+    announce_remedies(terminal, plan)
+    return offer_fewer_rows(replace(run, plan=plan), prepared) if facts.rows > MANY_ROWS else plan
+
+
+def plan_remedies(run: StudyRun, facts: Facts) -> Plan:
+    """Return the plan with remedies, unless they are not wanted; a plan from a file has its own."""
+    is_new = run.typed.get("plan") is None and not run.typed.get("no_remedies", True)
+    return add_remedies(run.plan, facts) if is_new else run.plan
+
+
+def announce_remedies(terminal: Terminal, plan: Plan) -> None:
+    """Say what is tried besides, and that the best is run again."""
+    again = "what helps most is run again on fresh draws"
+    if plan.remedies:
+        runs = counted(len(plan.remedies) * plan.repeats, "run")
+        names = "; ".join(setting.label or setting.mechanism for setting in plan.remedies)
+        terminal.say("Remedies", f"{names}: {runs}; {again}")
+    elif plan.confirm:
+        terminal.say("Remedies", f"none but those that were asked for; {again}")
 
 
 def offer_fewer_rows(run: StudyRun, prepared: Any) -> Plan:
@@ -245,6 +265,7 @@ def follow_run(
     again: str = "audit --resume",
     began: float | None = None,
     resume: bool = False,
+    language: str = "en",
     **options: Any,
 ) -> Results:
     """Run the cells and follow them; Ctrl-C ends with what is typed to go on, the folder apart.
@@ -260,20 +281,29 @@ def follow_run(
         When the command began, by the monotonic clock; by default now.
     resume : bool
         Whether to go on with the study in the folder; runs that failed are then tried again.
+    language : str
+        Of the page that is written after each stage.
     **options
         Of :func:`evenhand.study.run`.
     """
     began = when_command_began() if began is None else began
     changes = explain_resume(plan, out) if resume else ""
+    said = ""
     try:
         with follow_study(terminal) as follow:
 
             def tell(event: Any) -> None:
+                nonlocal said
                 if isinstance(event, Started) and event.total > event.done:
                     announce_compiling(terminal)
                 if resume and isinstance(event, Started):
                     terminal.say("Resume", f"{_describe_kept_runs(event)}{changes}")
                 follow(event)
+                if isinstance(event, StageDone):
+                    view, before = event.results.view(language=language), said
+                    said = f"{view.verdict} {view.how_much.text}"
+                    terminal.say("So far", said if said != before else "Nothing new.")
+                    write_files(terminal, event.results, out, language=language)
                 if isinstance(event, Timed):
                     total = time.monotonic() - began + event.seconds_left + _REPORT_SECONDS
                     workers = counted(event.workers, "worker")
@@ -322,7 +352,7 @@ def explain_resume(plan: Plan, folder: Path) -> str:
     with Store.open(folder) as store:
         earlier = store.plan
         finished = {outcome.cell.id: outcome.cell for outcome in store.outcomes() if outcome.failure is None}
-    wanted = {cell.id for cell in plan.cells()}
+    wanted = {cell.id for cell in plan.possible_cells()}
     lost = [cell for name, cell in finished.items() if name not in wanted]
     changes = []
     if plan.repeats != earlier.repeats:

@@ -1,4 +1,4 @@
-r"""How often composed rules err, and how unevenly, from what their parts do.
+r"""Tell how often composed rules err, and how unevenly, from what their parts do.
 
 A predicate errs for an entity when noise turns its answer round; the probability of that is its *error*.
 These are the statements of [1]_ about thresholds (Theorem 4) and about predicates joined by and, or and xor

@@ -1,4 +1,4 @@
-r"""How uneven a formula of counts comes out, from how it curves (Theorem 3 and Corollaries 1, 2, 4 and 5).
+r"""Tell how uneven a formula of counts comes out from how it curves (Theorem 3, Corollaries 1, 2, 4 and 5).
 
 Noise with mean 0 moves the expectation of a formula :math:`P_i` by half the variance times its curvature:
 
@@ -134,7 +134,7 @@ def ratio_trace(numerators: ArrayLike, denominators: ArrayLike) -> Values:
 
 @dataclass(frozen=True)
 class Curvature:
-    """What the Hessians of a problem at some data sets say about fairness.
+    """Hold what the Hessians of a problem at some data sets say about fairness.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ class Curvature:
 
     @property
     def words(self) -> str:
-        """What follows, in one sentence."""
+        """Return what follows, in one sentence."""
         if self.linear:
             return "Linear at these data sets: no bias (Corollary 1)."
         if self.equal_traces:

@@ -51,6 +51,11 @@ class Found(NamedTuple):
     low: float | None = None
     high: float | None = None
 
+    @classmethod
+    def of(cls, value: Any, low: Any, high: Any) -> Found:
+        """Return a number with its limits; without, where it cannot be estimated."""
+        return cls(float(value), float(low), float(high)) if math.isfinite(value) else cls(math.nan)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Decisions:
@@ -153,7 +158,7 @@ class DecisionNumbers:
         """Return a rate of a group, NaN where it cannot be estimated."""
         of = self.shares if shares is None else shares
         low, high = (limits[place] for limits in rate_limits(of, rate, self.level))
-        return _found(rate_values(of, rate)[place], low, high)
+        return Found.of(rate_values(of, rate)[place], low, high)
 
     @cached_property
     def disparities(self) -> dict[str, Disparity]:
@@ -166,7 +171,7 @@ class DecisionNumbers:
     def compared(self, name: str) -> Found:
         """Return a comparison with its limits."""
         found = self.disparities[name]
-        return _found(found.value, found.low, found.high)
+        return Found.of(found.value, found.low, found.high)
 
     @cached_property
     def added(self) -> dict[str, tuple[GroupMeasure, Found, str]]:
@@ -179,7 +184,7 @@ class DecisionNumbers:
             kind = ADDED_MEASURES[name]
             reason = kind.reason_for(compared)
             low, high = (math.nan, math.nan) if reason else kind.interval_of(compared, self.level)
-            found[name] = kind, _found(kind.value_of(compared), low, high), reason
+            found[name] = kind, Found.of(kind.value_of(compared), low, high), reason
         return found
 
     # --- scores -----------------------------------------------------------------------------------
@@ -200,7 +205,7 @@ class DecisionNumbers:
     def area(self, place: int) -> Found:
         """Return the area under the ROC curve of a group."""
         ranking = self.rankings[place]
-        return _found(ranking.area, *ranking.limits(self.level))
+        return Found.of(ranking.area, *ranking.limits(self.level))
 
     @cached_property
     def calibrations(self) -> tuple[Calibration, ...]:
@@ -247,7 +252,7 @@ class DecisionNumbers:
         numbers: dict[str, Any] = {
             "people": self.people[place],
             **self._rates(place, self.shares),
-            "balanced_accuracy": _found((tpr + tnr) / 2, *limits)._asdict(),
+            "balanced_accuracy": Found.of((tpr + tnr) / 2, *limits)._asdict(),
             "share_of_selected": float(selected[place] / selected.sum()) if selected.sum() else math.nan,
             "against_reference": {
                 rate: self._against(place, rate) for rate in COMPARED_RATES if place != self.reference
@@ -267,7 +272,7 @@ class DecisionNumbers:
             "difference": (found.difference, *found.difference_limits),
             "ratio": (found.ratio, *found.ratio_limits),
         }
-        return {name: _found(*(part[place] for part in pair))._asdict() for name, pair in pairs.items()}
+        return {name: Found.of(*(part[place] for part in pair))._asdict() for name, pair in pairs.items()}
 
     def comparison_numbers(self, name: str) -> dict[str, Any]:
         """Return a comparison by the names of its numbers."""
@@ -283,8 +288,3 @@ class DecisionNumbers:
         """Return a measure of another package by the names of its numbers."""
         kind, value, reason = self.added[name]
         return {"words": kind.words, **value._asdict(), "no_disparity": kind.no_disparity, "reason": reason}
-
-
-def _found(value: Any, low: Any, high: Any) -> Found:
-    """Return a number with its limits; without, where it cannot be estimated."""
-    return Found(float(value), float(low), float(high)) if math.isfinite(value) else Found(math.nan)

@@ -126,7 +126,7 @@ def test_each_open_group_has_its_own_number_of_people():
         )
     )
 
-    assert view.what_to_do.text == "It takes about 76,000 nonbinary people to tell."
+    assert view.what_to_do.text == "To tell, about 76,000 nonbinary people are needed."
     assert view.what_to_do.details[:2] == ("Men: about 8,500 to tell.", "Women: about 1,700 to tell.")
 
 
@@ -200,7 +200,7 @@ def test_repeats_that_change_nothing_ask_for_people():
     women, men = (runs(group, "selected", still, 500, people=77) for group in ("women", "men"))
     view = compose(make(women, men))
 
-    assert view.what_to_do.text == "It takes about 300 men to tell."
+    assert view.what_to_do.text == "To tell, about 300 men are needed."
 
 
 def test_a_tiny_part_of_the_budget_is_not_repaired():

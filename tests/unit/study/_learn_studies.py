@@ -62,7 +62,7 @@ def made(given, *, methods=("dp", "dp+parity", "fermi+parity"), epsilons=(1, 3),
     It is called with a setting and a repeat and returns measures, or measures and the numbers of groups; None
     stands for a cell that was not run.
     """
-    task = LearnTask(methods, epsilons, **parts)
+    task = parts.pop("task", None) or LearnTask(methods, epsilons, **parts)
     plan = Plan(data=DataSource(path="people.csv"), task=task, repeats=repeats)
     outcomes = []
     for cell in plan.cells():

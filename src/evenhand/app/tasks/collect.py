@@ -35,6 +35,7 @@ from evenhand.study.tasks.collect.prepare import fit_protocols
 from evenhand.study.tasks.collect.task import ENCODERS, SPLITS, CollectTask
 from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.protection import promise_of
+from evenhand.study.tasks.shared.report_settings import has_parity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -72,6 +73,7 @@ _ENCODERS = {
 _OPTIMAL = (
     "The optimal protocol needs public shares and rates of the groups, which no study may read from rows."
 )
+_PARITY = "Parity needs everybody's true group, which whoever collects reports does not hold."
 _PRINTED = "The command line has no option for this variant of the protocol."
 
 
@@ -197,7 +199,7 @@ class CollectForm(TaskForm):
             return Applying(why_not=_OPTIMAL)
         words = command_words(setting, plan, data=data)
         if not words:
-            return Applying(why_not=_PRINTED)
+            return Applying(why_not=_PARITY if has_parity(setting) else _PRINTED)
         single = setting.option("strategy") == "single"
         columns = schema.protected_columns if single else schema.sensitive
         hidden = {*columns, *schema.sensitive}

@@ -64,7 +64,7 @@ class AdviseCommand(TaskCommand):
     run_options: ClassVar[Mapping[str, Any]] = {
         name: kind
         for name, kind in shared.RUN_OPTIONS.items()
-        if name not in {"plan", "save_script", "open_page"}
+        if name not in {"plan", "no_remedies", "quick", "save_script", "open_page"}
     }
     options: ClassVar[Mapping[str, Any]] = {
         "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS, "max_gap": MaxGap,

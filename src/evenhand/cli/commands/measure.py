@@ -40,13 +40,14 @@ from evenhand.report.language import LANGUAGES, written_in
 from evenhand.schema import Schema
 from evenhand.schema.crossing import BETWEEN_VALUES, NOT_STATED
 from evenhand.schema.infer import open_frame
+from evenhand.schema.text import brief
 from evenhand.schema.typed_values import label_values
 from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.setup import column_named
 from evenhand.study.page.wording import counted
 from evenhand.study.page.words import words_in
 from evenhand.study.predictions.audit import PredictionAudit
-from evenhand.study.predictions.case import VERDICTS, case, show_estimate
+from evenhand.study.predictions.case import VERDICTS, case, show_estimate, tell_reading
 from evenhand.study.predictions.columns import encode_group, read_predictions
 from evenhand.study.predictions.effects import cut_offs
 from evenhand.study.predictions.rules import Rule
@@ -109,7 +110,14 @@ def measure(  # noqa: PLR0913 - one option each
     ] = None,
     missing_group: shared.MissingGroup = False,
     pool_below: shared.PoolBelow = None,
-    unwanted: shared.Unwanted = False,
+    unwanted: Annotated[
+        bool | None,
+        role_option(
+            "",
+            "The prediction hurts people, as a flag does; or is good. [asked, else good]",
+            "--unwanted/--wanted",
+        ),
+    ] = None,
     called: shared.Called = None,
     schema: shared.SchemaFile = None,
     rules: Annotated[
@@ -163,8 +171,9 @@ def measure(  # noqa: PLR0913 - one option each
     report_reading(terminal, opened)
     refuse_empty_table(opened)
     typed |= {role: column_named(typed[role], opened.names) for role in _ROLES if typed[role] is not None}
-    audit = _audit(opened, typed, parsed)
-    asked = case(audit, command=_again(typed), language=spoken)
+    audit = _audit(terminal, opened, typed, parsed)
+    again = _again(typed)
+    asked = case(audit, command=again, other=f"{again} {_ask_other(typed)}", language=spoken)
     view = compose(asked)
     cuts = {
         name: {audit.rows.labels[place]: score for place, score in found.items()}
@@ -215,7 +224,10 @@ def _refuse_early(typed: dict[str, Any]) -> None:
 # --- from the file to numbers -----------------------------------------------------------------------
 
 
-def _audit(opened: Opened, typed: dict[str, Any], rules: tuple[Rule, ...]) -> PredictionAudit:
+def _audit(
+    terminal: Terminal, opened: Opened, typed: dict[str, Any], rules: tuple[Rule, ...]
+) -> PredictionAudit:
+    """Return the numbers of the rows; whether a prediction hurts is asked, and counts as typed."""
     names = {role: typed[role] for role in _ROLES if typed[role] is not None}
     protected, notes = _protected(opened, typed)
     if typed["person"] is None and (whose := notice_people_in_frame(opened.frame, owner="evenhand measure")):
@@ -250,6 +262,9 @@ def _audit(opened: Opened, typed: dict[str, Any], rules: tuple[Rule, ...]) -> Pr
             shown = quote_names(rows.labels)
             wrong_use(f"--privileged must be one of the groups. Got another value instead.\nGroups: {shown}.")
         privileged = near[0]
+    if typed["unwanted"] is None and terminal.is_interactive:
+        asked = f"Does it hurt people to be predicted {brief(rows.decision)}, as a flag does?"
+        typed["unwanted"] = terminal.ask(asked)
     return PredictionAudit(
         rows=rows,
         rules=rules,
@@ -345,10 +360,17 @@ def _again(typed: dict[str, Any]) -> str:
     words += [word for name in typed["measures"] or () for word in ("--measure", name)]
     words += ["--fewest", str(typed["fewest"])] if typed["fewest"] != FEWEST_PEOPLE else []
     words += ["--level", f"{typed['level']:.15g}"] if typed["level"] != 0.95 else []
-    words += ["--unwanted"] if typed["unwanted"] else []
+    words += [] if typed["unwanted"] is None else ["--unwanted" if typed["unwanted"] else "--wanted"]
     words += [word for amount in typed["matters"] or () for word in ("--matters", amount)]
     words += [word for name in ("called", "language") if typed[name] for word in (f"--{name}", typed[name])]
     return shlex.join(words)
+
+
+def _ask_other(typed: dict[str, Any]) -> str:
+    """Return the options that read predictions as bad, on a page of its own."""
+    out, form = typed["out"], typed["file_format"]
+    words = ["--unwanted", "--out", str(out.with_stem(f"{out.stem}-unwanted"))]
+    return shlex.join([*words, *(["--format", form] if form else [])])
 
 
 def _write(terminal: Terminal, view: View, numbers: dict[str, Any], out: Path, form: str) -> dict[str, Path]:
@@ -378,8 +400,11 @@ def _show(terminal: Terminal, audit: PredictionAudit, view: View) -> None:
         terminal.say(
             "Note", f"{people} {do} not state {audit.rows.protected}, and {do} not count in any group."
         )
+    words = words_in(view.language)
+    if audit.unwanted is None:
+        terminal.say("Note", " ".join(tell_reading(audit, words)))
     terminal.answer(replace(view, commands=()))  # it was just typed
-    say = words_in(view.language).say
+    say = words.say
     for rule, verdict in audit.verdicts:
         text = f"{rule.text}: {rule.comparison} {show_estimate(audit.compared(rule.comparison))}"
         terminal.mark(say(f"measure.{VERDICTS[verdict]}"), text, style=_STYLES[verdict], width=13)

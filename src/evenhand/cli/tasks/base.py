@@ -205,7 +205,10 @@ class TaskCommand:
         again = f"{self.name or 'audit'} --resume{self.repeat_options(typed)}{spell_engine(typed)}{spoken}"
         warn_of_open_network(terminal, typed)
         options = {"frame": frame, "out": folder, "resume": resume, **(where or {"workers": workers})}
+        options |= {"language": self.choose_language(typed), "quick": bool(typed.get("quick"))}
         results = follow_run(terminal, run.plan, again=again, began=began, **options)
+        if results.missing and typed.get("quick"):
+            terminal.say("Quick", f"Run the rest with: evenhand {again} --out {shlex.quote(str(folder))}")
         self.conclude(run, results)
 
     def conclude(self, run: StudyRun, results: Results) -> None:

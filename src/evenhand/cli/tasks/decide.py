@@ -20,7 +20,7 @@ from evenhand.cli.options import (
     split_list,
 )
 from evenhand.cli.roles import refuse_empty_table, report_reading
-from evenhand.cli.study import StudyRun, build_plan
+from evenhand.cli.study import StudyRun, announce_remedies, build_plan, plan_remedies
 from evenhand.cli.tasks.base import TaskCommand, defaults_of
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.decide.language.parse import parse, parse_weight
@@ -35,6 +35,7 @@ from evenhand.errors import EvenhandError
 from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.study.intake.setup import column_named
 from evenhand.study.plan.cells import Cell
+from evenhand.study.run.prepare import prepare
 from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.decide.task import NOISES, DecideTask, method_title, setting_words
 
@@ -171,11 +172,13 @@ class DecideCommand(TaskCommand):
 
     def announce(self, run: StudyRun) -> Plan:
         """Say how many settings there are; most of them take a moment."""
-        settings = len(run.plan.settings()) - 1
+        plan = plan_remedies(run, prepare(run.plan, frame=run.frame).facts)
+        settings = len(plan.settings()) - len(plan.remedies) - 1
         entities = "1 entity" if len(run.frame) == 1 else f"{len(run.frame):,} entities"
         many = "" if settings == 1 else "s"
         run.terminal.say("Plan", f"{settings:,} setting{many} for {entities}")
-        return run.plan
+        announce_remedies(run.terminal, plan)
+        return plan
 
     def write_more(self, run: StudyRun, results: Results) -> dict[str, Path]:
         """Write every entity under the setting of the report, and warn of totals that may be 0 or less."""

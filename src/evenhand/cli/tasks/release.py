@@ -129,6 +129,8 @@ def _table_columns(opened: Opened, typed: dict[str, Any]) -> tuple[str, ...]:
     if not columns:
         message = "--columns is missing: the columns that are crossed in the table, with commas between them."
         wrong_use(f"{message}\nColumns: {quote_names(known, most=60)}.")
+    if len(set(columns)) < len(columns):
+        wrong_use("--columns holds one column twice. Hint: name each once.")
     return columns
 
 

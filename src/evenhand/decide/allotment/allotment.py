@@ -76,7 +76,7 @@ class Allotment:
 
     @property
     def size(self) -> int:
-        """How many entities share."""
+        """Return how many entities share."""
         return int(self.weights.size)
 
     @property

@@ -18,7 +18,7 @@ from evenhand.decide.exact.noise_laws import density_reach, most_orders, standar
 from evenhand.decide.exact.points import unit_rule
 from evenhand.privacy.laws import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, Law
 from evenhand.release.postprocess.noise_bias import clamp_bias, shrink_bias
-from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink, Step
+from evenhand.release.postprocess.steps import Cut, Integral, Nonnegative, Shrink, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,15 +48,18 @@ class FloorStep:
         That of shrinking; 0 for clamping alone.
     least : int
         The least value.
+    cut : int
+        The largest count that a cut sets to 0; 0 without one.
     """
 
     temperature: float
     least: int
+    cut: int = 0
 
     @property
     def start(self) -> float:
         """The value up to which everything becomes the least value."""
-        return self.least + 2 * self.temperature / (1 + math.sqrt(1 + 4 * self.temperature))
+        return self.cut or self.least + 2 * self.temperature / (1 + math.sqrt(1 + 4 * self.temperature))
 
     def lowered_by(self, values: Values) -> Values:
         """Return what shrinking takes of values beyond the start."""
@@ -70,6 +73,9 @@ def floor_step(steps: Sequence[Step], laws: Sequence[Law]) -> FloorStep | None:
     Rounding counts only where it changes something: whole numbers stay as they are.
     """
     whole = all(law.support == "integers" for law in laws)
+    if len(steps) == 1 and isinstance(steps[0], Cut):
+        narrow = whole and all(_real_if_wide(law) is law for law in laws)
+        return FloorStep(0.0, 0, steps[0].most) if narrow else None
     shrinks = [step for step in steps if isinstance(step, Shrink)]
     clamps = [step for step in steps if isinstance(step, Nonnegative)]
     rounded = any(isinstance(step, Integral) for step in steps)
@@ -131,7 +137,7 @@ def clamped_moments(counts: Values, law: Law, step: FloorStep, orders: int) -> V
     """
     depth = counts - step.least
     whole = law.support == "integers" and _real_if_wide(law) is law
-    if step.temperature or not whole or (depth < 0).any() or (depth % 1 != 0).any():
+    if step.start > step.least or not whole or (depth < 0).any() or (depth % 1 != 0).any():
         return None
     far = math.ceil(reach_of(law))
     noise = np.arange(far + 1, dtype=np.float64)
@@ -193,7 +199,7 @@ def _reals(counts: Values, law: Law, step: FloorStep) -> tuple[Values, Values]:
 
 @dataclass(frozen=True, eq=False)
 class Cumulants:
-    """What noisy counts are after a step.
+    """Hold what noisy counts are after a step.
 
     Attributes
     ----------
@@ -246,7 +252,7 @@ def moments_of(cumulants: Values) -> Values:
 
 
 def _of_counts(counts: Values, law: Law, step: FloorStep) -> tuple[Values, Values, Values]:
-    if step.temperature:
+    if step.cut or step.temperature:
         shift = mean_shift(counts, law, step)
         bias = shrink_bias(counts, law, T=step.temperature, least=step.least) if shift is None else shift
         touched = np.ones(counts.shape, dtype=bool)

@@ -163,7 +163,7 @@ def _laws(law: Law | Sequence[Law], size: int, owner: str) -> tuple[tuple[Law, .
 
 @dataclass(frozen=True)
 class Tail:
-    """What happens where the total moves by more than nine tenths of itself.
+    """Hold what happens where the total moves by more than nine tenths of itself.
 
     Attributes
     ----------

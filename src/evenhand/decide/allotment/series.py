@@ -68,7 +68,7 @@ class ShareFigures(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SeriesFigures:
-    """What the series gives.
+    """Hold what the series gives.
 
     Attributes
     ----------

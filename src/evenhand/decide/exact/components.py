@@ -1,4 +1,4 @@
-"""How comparisons depend on each other: which share an input, and which input to condition on.
+"""Tell how comparisons depend on each other: which share an input, and which input to condition on.
 
 Two comparisons with no noisy input in common are independent. Those that have one fall apart once its noise
 is given a value, so the joint law is a sum or an integral over that value. This module looks at the
@@ -26,7 +26,7 @@ _MOST_PLANES = 100  # borders of the integrand among the noises, before a sum is
 
 @dataclass(frozen=True)
 class Structure:
-    """What is public about a rule under noise.
+    """Hold what is public about a rule under noise.
 
     Attributes
     ----------

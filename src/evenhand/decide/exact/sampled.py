@@ -21,7 +21,7 @@ from evenhand.decide.allotment.allotment import Allotment
 from evenhand.errors import InvalidParameterError
 from evenhand.privacy.randomness import SeededSource, source_from
 from evenhand.release.mechanisms.noise import clip_counts
-from evenhand.release.postprocess.steps import Integral, Nonnegative, Shrink
+from evenhand.release.postprocess.steps import Cut, Integral, Nonnegative, Shrink
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -46,7 +46,7 @@ _CELLS = 1 << 18  # numbers of one input drawn at a time
 
 @dataclass(frozen=True, eq=False)
 class SampledFigures:
-    """What draws say about each entity.
+    """Hold what draws say about each entity.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def _chunks(
 def apply_steps(noisy: NDArray[Any], steps: Sequence[Any], source: SeededSource) -> NDArray[Any]:
     """Apply the steps to each release; those that look at one count at a time take all at once."""
     for step in steps:
-        if type(step) in (Nonnegative, Integral, Shrink):
+        if type(step) in (Nonnegative, Integral, Shrink, Cut):
             noisy = step.apply(noisy, source=source)
         else:
             noisy = np.stack([step.apply(row, source=source) for row in noisy])

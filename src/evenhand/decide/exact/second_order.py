@@ -56,7 +56,7 @@ _ROUNDING = 96 * np.finfo(np.float64).eps  # of a difference times its squared s
 
 @dataclass(frozen=True, eq=False)
 class SecondOrder:
-    """What the curvature of a formula says about its bias.
+    """Hold what the curvature of a formula says about its bias.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class SecondOrder:
 
     @property
     def method(self) -> str:
-        """How it was found, in words."""
+        """Return how it was found, in words."""
         if self.certified:
             return "second order, certified by the bound of the fourth derivative"
         return Note("estimated error", "second order, not certified, error estimated by the next term")

@@ -1,4 +1,4 @@
-"""How far counts are from the line where the decision of a rule changes."""
+"""Measure how far counts are from the line where the decision of a rule changes."""
 
 from __future__ import annotations
 

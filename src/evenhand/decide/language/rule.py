@@ -56,7 +56,7 @@ class Compared(Protocol):
 
     @property
     def half_spaces(self) -> int:
-        """How many half-spaces decide it."""
+        """Return how many half-spaces decide it."""
 
     def linear(self) -> Rule:
         """Return the same decision by half-spaces alone."""
@@ -146,14 +146,14 @@ class Rule:
 
     @cached_property
     def depth(self) -> int:
-        """How many operations are nested in one another once ratios are multiplied out."""
+        """Return how many operations are nested in one another once ratios are multiplied out."""
         if self.comparison is not None:
             return self.comparison.half_spaces // 2
         return 1 + max(part.depth for part in self.parts)
 
     @cached_property
     def half_spaces(self) -> int:
-        """How many comparisons there are once ratios are multiplied out, each as often as it is written."""
+        """Return the number of comparisons once ratios are multiplied out, each as often as it is written."""
         if self.comparison is not None:
             return self.comparison.half_spaces
         return sum(part.half_spaces for part in self.parts)
@@ -400,7 +400,7 @@ def _names(columns: Any) -> list[str]:
 
 
 def _fits(weights: list[int], arrays: list[npt.NDArray[Any]], bound: int) -> bool:
-    """Whether no sum or bound can leave 64 bits."""
+    """Return whether no sum or bound can leave 64 bits."""
     largest = [max(-int(array.min()), int(array.max()), 1) if array.size else 1 for array in arrays]
     total = sum(abs(weight) * size for weight, size in zip(weights, largest, strict=True))
     return max(total, abs(bound), *map(abs, weights), 0) < _LARGEST

@@ -36,7 +36,7 @@ FLIPPED: dict[Sign, Sign] = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 
 class _Side(ABC):
-    """What may stand on a side of a comparison: four comparisons, each of which makes a rule, and minus."""
+    """Stand on a side of a comparison: with four comparisons, each of which makes a rule, and minus."""
 
     __array_ufunc__ = None  # so that numpy's numbers leave arithmetic and comparisons to us
 
@@ -111,7 +111,7 @@ class Term(_Side):
 
     @property
     def is_number(self) -> bool:
-        """Whether no count is left in it."""
+        """Return whether no count is left in it."""
         return not self.coefficients
 
     def __add__(self, other: Any) -> Term | Ratio:
@@ -393,14 +393,15 @@ class CountComparison:
 
     @property
     def half_spaces(self) -> int:
-        """How many half-spaces decide it: 1, 2 for a ratio, 4 for a signed one."""
+        """Return how many half-spaces decide it: 1, 2 for a ratio, 4 for a signed one."""
         return sum(1 if predicate.needs_positive is None else 2 for predicate in self.predicates)
 
     def linear(self) -> Rule:
         """Return the same decision by half-spaces alone."""
         conditions = ((predicate.half_space, predicate.needs_positive) for predicate in self.predicates)
         pieces = (
-            reduce(and_, (_half_space(part) for part in parts if part is not None)) for parts in conditions
+            reduce(and_, (half_space_rule(part) for part in parts if part is not None))
+            for parts in conditions
         )
         return reduce(or_, pieces)
 
@@ -423,6 +424,7 @@ def compare_sides(left: Term | Ratio, sign: Sign, right: Term) -> Rule:
     return Rule("compare", comparison=comparison)
 
 
-def _half_space(predicate: Predicate) -> Rule:
+def half_space_rule(predicate: Predicate) -> Rule:
+    """Return the rule of one half-space."""
     sign: Sign = ">" if predicate.strict else ">="
     return compare_sides(Term.of(predicate.coefficients), sign, Term.of({}, predicate.bound))

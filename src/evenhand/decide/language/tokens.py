@@ -85,7 +85,7 @@ def exact_number(value: object, *, parameter: str, owner: str) -> Fraction:
 
 
 def within_limits(value: Fraction) -> bool:
-    """Whether a rational is short enough to be a number of a rule."""
+    """Return whether a rational is short enough to be a number of a rule."""
     bits = max(value.numerator.bit_length(), value.denominator.bit_length())
     if bits <= _FEW_BITS:
         return True
@@ -165,12 +165,12 @@ class Token:
     place: int
 
     def is_(self, *texts: str) -> bool:
-        """Whether it is one of these signs or words of the language."""
+        """Return whether it is one of these signs or words of the language."""
         return self.kind in {"sign", "word"} and self.text in texts
 
     @property
     def message_text(self) -> str:
-        """What it is, for a message."""
+        """Return what it is, for a message."""
         return "the end" if self.kind == "end" else f"'{_visible(self.text[:_SHOWN])}'"
 
 

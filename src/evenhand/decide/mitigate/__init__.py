@@ -8,6 +8,7 @@ line for each; a file of this folder declares what it is for and what it needs.
 
 from evenhand.decide.mitigate.compare import Comparison, compare
 from evenhand.decide.mitigate.linear import linear_proxy, total_sensitivity
+from evenhand.decide.mitigate.margin import margin, move_thresholds
 from evenhand.decide.mitigate.mitigation import Mitigation, plain_release
 from evenhand.decide.mitigate.output import output_perturbation, share_sensitivity, share_sensitivity_here
 from evenhand.decide.mitigate.payment import cost_of_privacy, fairness_payment
@@ -24,6 +25,8 @@ __all__ = [
     "decision_temperature",
     "fairness_payment",
     "linear_proxy",
+    "margin",
+    "move_thresholds",
     "output_perturbation",
     "piecewise_proxy",
     "plain_release",

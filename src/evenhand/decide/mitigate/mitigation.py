@@ -1,4 +1,4 @@
-"""What all mitigations have in common, and the plain release that each is set beside."""
+"""Tell what all mitigations have in common, and the plain release that each is set beside."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Mitigation:
 
     @property
     def moved(self) -> float:
-        """What goes wrong on average, in all.
+        """Return what goes wrong on average, in all.
 
         For shares, half the sum of absolute biases, as a part of the budget. Where biases add up to 0 that is
         what goes to other entities than it should. A way that pays more than the budget, or less, has half of
@@ -86,7 +86,7 @@ class Mitigation:
 
     @property
     def overspent(self) -> float:
-        """What is paid beyond the budget on average, as a part of it; below 0 if some is left over."""
+        """Return what is paid beyond the budget on average, as a part of it; below 0 if some is left over."""
         return math.fsum(self.bias) if self.decided.kind == "allotment" else 0.0
 
     def __repr__(self) -> str:

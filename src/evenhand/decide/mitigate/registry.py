@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MITIGATIONS: Registry[MitigationKind] = Registry(
     {
+        "margin": "evenhand.decide.mitigate.margin:MITIGATION",
         "shrink": "evenhand.decide.mitigate.shrink:MITIGATION",
         "sum-constraint": "evenhand.decide.mitigate.sum_constraint:MITIGATION",
         "piecewise-proxy": "evenhand.decide.mitigate.piecewise:MITIGATION",
@@ -104,7 +105,7 @@ class MitigationParameter:
 
 @dataclass(frozen=True, kw_only=True)
 class MitigationKind:
-    """What a mitigation is called, what it is for, what it needs and how it decides.
+    """Hold what a mitigation is called, what it is for, what it needs and how it decides.
 
     Parameters
     ----------
@@ -203,7 +204,7 @@ class NamedMitigation:
 
     @property
     def kind(self) -> MitigationKind:
-        """What the mitigation declares: what it is for, and what it needs."""
+        """Return what the mitigation declares: what it is for, and what it needs."""
         return MITIGATIONS[self.name]
 
     @property
@@ -269,7 +270,7 @@ def free_mitigations(entities: int, *, is_rule: bool) -> tuple[str, ...]:
     """Return the mitigations that can be tried with nothing but the counts of so many entities.
 
     >>> free_mitigations(100, is_rule=True), free_mitigations(5, is_rule=True)
-    (('shrink', 'piecewise-proxy'), ('shrink',))
+    (('margin', 'shrink', 'piecewise-proxy'), ('margin', 'shrink'))
     >>> free_mitigations(100, is_rule=False)
     ('shrink', 'linear-proxy', 'fairness-payment')
     """

@@ -1,1 +1,1 @@
-"""What noise does to a decision: bias by entity, by class and by group of people."""
+"""Tell what noise does to a decision: bias by entity, by class and by group of people."""

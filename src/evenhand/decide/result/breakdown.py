@@ -219,7 +219,7 @@ def _summarize_class(decided: EntityFigures, label: str, inside: NDArray[np.bool
 
 @dataclass(frozen=True)
 class GroupGain:
-    """What one group of people gains or loses on average.
+    """Hold what one group of people gains or loses on average.
 
     For an allotment the amounts are money (or parts of the whole, without a budget); for a rule they are
     numbers of people. What does not apply is None.
@@ -257,7 +257,7 @@ class GroupGain:
 
 @dataclass(frozen=True)
 class GroupShares(_BannerTable):
-    """What each group gains or loses; made by :func:`group_shares`.
+    """Hold what each group gains or loses; made by :func:`group_shares`.
 
     Parameters
     ----------

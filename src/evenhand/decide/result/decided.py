@@ -23,7 +23,7 @@ _SHOWN = 10
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Decided(EntityFigures):
-    r"""What noise does to a rule or an allotment, one entry for each entity.
+    r"""Hold what noise does to a rule or an allotment, one entry for each entity.
 
     :func:`~evenhand.decide.bias` makes it.
 

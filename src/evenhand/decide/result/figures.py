@@ -1,4 +1,4 @@
-r"""What noise does to a decision, entity by entity: bias, variance, flips, money.
+r"""Tell what noise does to a decision, entity by entity: bias, variance, flips, money.
 
 Everything here is computed from the true counts. It is for whoever sets or audits a formula, and as private
 as the counts are.
@@ -106,7 +106,7 @@ class EntityFigures:
 
     @property
     def exact(self) -> bool:
-        """Whether the bias is a sum, an integral or a closed form: not from draws, and not approximate."""
+        """Return whether the bias is a sum, an integral or a closed form: not drawn, and not approximate."""
         return self.standard_error is None and not self.approximate
 
     @property
@@ -116,7 +116,7 @@ class EntityFigures:
 
     @property
     def standard_deviation(self) -> Values:
-        """How far one release typically is from the expectation: the square root of the variance."""
+        """Return how far one release typically is from the expectation: the square root of the variance."""
         return _make_read_only(np.sqrt(self.variance))
 
     @property
@@ -140,13 +140,13 @@ class EntityFigures:
 
     @property
     def sizes(self) -> NDArray[Any]:
-        """How many people are counted in each entity: the largest count that the problem reads."""
+        """Return how many people are counted in each entity: the largest count that the problem reads."""
         counts = list(self.counts.values()) or [np.zeros(len(self))]
         return _make_read_only(np.max(counts, axis=0))
 
     @property
     def disparity(self) -> Values:
-        r"""How far each entity is from the one that is treated most differently from it.
+        r"""Return how far each entity is from the one that is treated most differently from it.
 
         .. math:: \xi_i = \max_j |B_i - B_j|
 

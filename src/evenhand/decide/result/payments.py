@@ -1,4 +1,4 @@
-"""What single releases pay: shares of draws, and the exact chance of a share below zero where it is known."""
+"""Tell what single releases pay: shares of draws, and the exact chance of a share below zero if known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What single releases of an allotment pay: payments below zero, and the worst 1 of 20 releases."""
+"""Tell what single releases of an allotment pay: payments below zero, and the worst 1 of 20 releases."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORST = 0.05
 
 
 class Risks(NamedTuple):
-    """What single releases pay to each entity, as shares, and to sums of entities, in money."""
+    """Hold what single releases pay to each entity, as shares, and to sums of entities, in money."""
 
     billed: NDArray[np.float32]
     """The chance of each entity to be paid below zero."""

@@ -19,9 +19,12 @@ if TYPE_CHECKING:
         bias_after,
         carried_bias,
     )
+    from evenhand.release.postprocess.sums import KeepSums
 
 __all__ = [
+    "Cut",
     "Integral",
+    "KeepSums",
     "Nonnegative",
     "Shrink",
     "Step",
@@ -44,7 +47,8 @@ _APPLIED, _OF_BIAS = (
 _HOMES = {
     "apply": _APPLIED,
     "noise_bias": _OF_BIAS,
-    "steps": [name for name in __all__ if name not in (*_APPLIED, *_OF_BIAS)],
+    "steps": [name for name in __all__ if name not in (*_APPLIED, *_OF_BIAS, "KeepSums")],
+    "sums": ("KeepSums",),
 }
 
 __getattr__ = lazy_names(__name__, _HOMES)

@@ -18,6 +18,8 @@ STEPS: Registry[type[Step]] = Registry(
         "integral": "evenhand.release.postprocess.steps:Integral",
         "sum_to": "evenhand.release.postprocess.steps:SumTo",
         "nonnegative_sum_to": "evenhand.release.postprocess.steps:SumTo",
+        "keep_sums": "evenhand.release.postprocess.sums:KeepSums",
+        "cut": "evenhand.release.postprocess.steps:Cut",
         "shrink": "evenhand.release.postprocess.steps:Shrink",
     }
 )
@@ -27,8 +29,9 @@ STEPS: Registry[type[Step]] = Registry(
 def step_forms() -> tuple[str, ...]:
     """Return how each step is written.
 
-    >>> step_forms()
-    ('nonnegative', 'integral', 'sum_to=TOTAL', 'nonnegative_sum_to=TOTAL', 'shrink=T')
+    >>> step_forms()  # doctest: +NORMALIZE_WHITESPACE
+    ('nonnegative', 'integral', 'sum_to=TOTAL', 'nonnegative_sum_to=TOTAL', 'keep_sums=COLUMNS', 'cut=MOST',
+     'shrink=T')
     """
     return tuple(f"{name}={step.amount}" if step.amount else name for name, step in STEPS.items())
 

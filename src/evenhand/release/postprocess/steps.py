@@ -1,12 +1,8 @@
 r"""What is done to a published table afterwards: clamping, rounding, making it add up, shrinking.
 
 No step sees the true table, so none changes what is promised. Each has a bias of its own, which is exact
-where a formula is known. A step is given to ``release(..., post=[...])`` and ``bias(..., post=[...])``; the
-functions at the end apply one to a release, a table or an array. A plan and the command line write a step as
-text, by the names of :mod:`evenhand.release.postprocess.registry`.
-
->>> Nonnegative().apply([-3, 0, 7])
-array([0, 0, 7])
+where a formula is known. A step is given to ``release(..., post=[...])`` and ``bias(..., post=[...])``. Plans
+write a step as text, by the names of :mod:`evenhand.release.postprocess.registry`.
 """
 
 from __future__ import annotations
@@ -281,6 +277,48 @@ class Shrink(Step):
         return lowered
 
 
+@dataclass(frozen=True)
+class Cut(Step):
+    """Set small counts to 0, so that noise alone seldom shows anybody in an empty cell.
+
+    Counts beyond the largest that is cut stay as they are. Cells of few people lose them on average.
+
+    Parameters
+    ----------
+    most : int
+        The largest count that is set to 0, public and at least 0.
+    """
+
+    name: ClassVar[str] = "cut"
+    amount: ClassVar[str] = "MOST"
+    least: ClassVar[int] = 0
+    most: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "most", integer("most", self.most, owner="Cut", low=0, high=_LARGEST_TOTAL))
+
+    checked_text = SumTo.checked_text
+
+    @classmethod
+    def from_text(cls, form: str, amount: str) -> Self:  # noqa: ARG003 - it has one form
+        """Return the step with this largest count."""
+        return cls(int(amount))
+
+    @property
+    def words(self) -> str:
+        """What the step does."""
+        return f"counts up to {self.most:,} set to 0"
+
+    def apply(self, values: ArrayLike, *, source: Source | None = None) -> NDArray[Any]:  # noqa: ARG002 - none drawn
+        """Return the values, small ones set to 0."""
+        given = _values(values)
+        kept: NDArray[Any] = np.where(given > self.most, given, 0)
+        return kept
+
+
+_Cellwise = Nonnegative | Shrink | Cut  # steps that bend the count of one cell
+
+
 def _values(values: ArrayLike) -> NDArray[Any]:
     return whole_or_real(values, parameter="values", owner="Step.apply")
 
@@ -306,15 +344,15 @@ def bias_after(counts: ArrayLike, law: Law, steps: Sequence[Step]) -> NDArray[np
     true, steps = read_counts(counts), tuple(steps)
     given: object = law
     if not isinstance(given, Law):
-        must_be, got = "a law of noise", f"a value of type {type(law).__name__}"
-        raise InvalidParameterError("law", owner="bias_after", must_be=must_be, got=got)
+        got = f"a value of type {type(law).__name__}"
+        raise InvalidParameterError("law", owner="bias_after", must_be="a law of noise", got=got)
     first = next((place for place, step in enumerate(steps) if isinstance(step, SumTo)), len(steps))
-    if not all(isinstance(step, Nonnegative | Integral | Shrink | SumTo) for step in steps):
+    if not all(isinstance(step, _Cellwise | Integral | SumTo) for step in steps):
         return None
     before, after = steps[:first], steps[first:]
     bias = _cell_by_cell(true, law, before)
     for place, step in enumerate(after):
-        if bias is None or isinstance(step, Nonnegative | Shrink):
+        if bias is None or isinstance(step, _Cellwise):
             return None
         if isinstance(step, SumTo):
             untouched = place == 0 and all(isinstance(earlier, Integral) for earlier in before)
@@ -344,7 +382,7 @@ def absolute_error_after(
     array([0.9595, 1.7049, 1.919 ])
     """
     true = read_counts(counts)
-    alone = all(isinstance(step, Nonnegative | Integral | Shrink) for step in steps)
+    alone = all(isinstance(step, _Cellwise | Integral) for step in steps)
     changing = _without_rounding(law, steps) if alone else None
     if changing is None:
         return None
@@ -358,10 +396,8 @@ def absolute_error_after(
     if law.support == "reals":
         return None
     distinct, places = np.unique(true, return_inverse=True)
-    sizes = [
-        summed_over_noise(np.array([count]), law, partial(_add_error, count=count, steps=changing))
-        for count in distinct
-    ]
+    added = (partial(_add_error, count=count, steps=changing) for count in distinct)
+    sizes = [summed_over_noise(np.array([x]), law, each) for x, each in zip(distinct, added, strict=True)]
     return np.ravel(sizes)[places].reshape(true.shape)
 
 
@@ -409,7 +445,8 @@ def _cell_by_cell(true: Values, law: Law, steps: Sequence[Step]) -> Values | Non
     if all(isinstance(step, Nonnegative) for step in changing):
         return clamp_bias(true, law, least=max(step.least for step in changing))
     shrinks = [step for step in changing if isinstance(step, Shrink)]
-    if len(shrinks) == 1 and all(step.least <= shrinks[0].least for step in changing):
+    cuts = any(isinstance(step, Cut) for step in changing)
+    if len(shrinks) == 1 and not cuts and all(step.least <= shrinks[0].least for step in changing):
         return shrink_bias(true, law, T=shrinks[0].T, least=shrinks[0].least)
     if law.support == "reals":
         return None
@@ -429,12 +466,12 @@ def _take_steps(values: NDArray[Any], steps: Sequence[Step]) -> NDArray[Any]:
     return values
 
 
-def _without_rounding(law: Law, steps: Sequence[Step]) -> list[Nonnegative | Shrink] | None:
+def _without_rounding(law: Law, steps: Sequence[Step]) -> list[_Cellwise] | None:
     """Leave out rounding where it changes no expectation; None where a later step would see it."""
-    kept: list[Nonnegative | Shrink] = []
+    kept: list[_Cellwise] = []
     whole, rounded = law.support == "integers", False
     for step in steps:
-        if not isinstance(step, Nonnegative | Shrink):
+        if not isinstance(step, _Cellwise):
             rounded, whole = rounded or not whole, True
             continue
         lowest = max((earlier.least for earlier in kept), default=None)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a setting must keep to: the parameters of :func:`advise`."""
+    """Hold what a setting must keep to: the parameters of :func:`advise`."""
 
     max_gap: float | None = None
     max_accuracy_loss: float | None = None
@@ -56,7 +56,7 @@ class Limits:
         return {name: None if limit is None else float(limit) for name, limit in vars(self).items()}
 
     @property
-    def asked(self) -> AskedLimits:
+    def in_people(self) -> AskedLimits:
         """The limits in people of 1,000."""
         gap, wrong, epsilon = (math.inf if limit is None else limit for limit in self.numbers.values())
         return AskedLimits(gap=1000 * gap, wrong=1000 * wrong, epsilon=epsilon)
@@ -84,7 +84,7 @@ class Advice:
 
     @property
     def sentence(self) -> str:
-        """What to use, in one or two sentences of which the first is bold."""
+        """Return what to use, in one or two sentences of which the first is bold."""
         return f"**{self.view.verdict}** {self.view.what_to_do.text}".rstrip()
 
     def to_dict(self) -> dict[str, Any]:
@@ -168,10 +168,10 @@ def advise(
         for name, setting in protected.items()
         if set(schema.sensitive) <= set(strategy_of(setting, schema).columns)
     ]
-    kept = try_limits(table, judge(table), limits.asked, among=whole)
+    kept = try_limits(table, judge(table), limits.in_people, among=whole)
     leaking = _list_leaking(results)
     found = None if leaking else smallest_passing(kept)
-    shown = found or find_nearest(kept, limits.asked)
+    shown = found or find_nearest(kept, limits.in_people)
     setting = None if shown is None else protected[shown.option.name]
     case = _make_case(results, setting, language)
     with written_in(language):
@@ -223,7 +223,7 @@ def _tell(case: Case, kept: tuple[Kept, ...], found: Kept | None, shown: Kept | 
         told = tell("advise.kept" if found else "advise.nearest", shown)
     return replace(
         view,
-        question=say("advise.question" if limits.asked.are_set else "advise.question_nobody"),
+        question=say("advise.question" if limits.in_people.are_set else "advise.question_nobody"),
         verdict=say("advise.use", R=_name(telling, found)) if found else say("advise.none"),
         state=view.state if found else "unsure",
         what_to_do=Sentence(told, tuple(tell("advise.tried", each) for each in kept)),

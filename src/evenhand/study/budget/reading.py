@@ -1,4 +1,4 @@
-"""What the page of a ledger reads from it, and how it words amounts."""
+"""Tell what the page of a ledger reads from it, and how it words amounts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _MOST_PURPOSES = 10
 
 
 class Purpose(NamedTuple):
-    """What a purpose cost in the present period, and how often it was charged."""
+    """Hold what a purpose cost in the present period, and how often it was charged."""
 
     name: str
     amount: Amount
@@ -68,7 +68,7 @@ class BudgetReading:
 
     @cached_property
     def total(self) -> Total:
-        """What was spent in the present period, and what is left of it."""
+        """Return what was spent in the present period, and what is left of it."""
         return total_of(self.entries, self.budget, period=self.period)
 
     @cached_property

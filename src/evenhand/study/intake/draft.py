@@ -35,7 +35,7 @@ def say(key: str, /, **slots: Any) -> str:
 
 @dataclass(frozen=True)
 class Draft:
-    """What became of a column: it, or why it cannot be used, as the end of "left out: it ...".
+    """Hold what became of a column: it, or why it cannot be used, as the end of "left out: it ...".
 
     Also whether it has missing values, and whether numbers were put into bins.
     """

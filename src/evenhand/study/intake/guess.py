@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals as nw
+import numpy as np
 
 from evenhand.schema import Column, Domain, Schema
 from evenhand.schema.bands import rule_text
@@ -18,6 +20,7 @@ from evenhand.schema.typed_values import value_of
 from evenhand.study.intake.draft import draft_column
 from evenhand.study.intake.setup import ROLES, RoleOptions, name_columns, with_declared_roles
 from evenhand.table.encode import Table
+from evenhand.table.repeated_people import find_repeated_people
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 _WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 _MOST_GROUPS = 10
 _FEWEST_OF_A_VALUE = 10
+_MET_BY_CHANCE = 10  # rows with 1 in two columns, if these had nothing to do with each other
+_ZERO_ONE = (["0", "1"], ["0.0", "1.0"], ["False", "True"])
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Guess:
-    """What was given, with what could be guessed added to it, and why each role was guessed.
+    """Hold what was given, with what could be guessed added to it, and why each role was guessed.
 
     Reasons name values, so they are for the person whose data it is.
     """
@@ -57,12 +62,19 @@ class Guess:
         return tuple(map(str, self.by_role.values()))
 
 
-def guess(opened: Opened, words: RoleOptions | None = None, *, rows: Rows | None = None) -> Guess:
+def guess(
+    opened: Opened,
+    words: RoleOptions | None = None,
+    *,
+    rows: Rows | None = None,
+    repeated: Literal["person", "drop", ""] = "",
+) -> Guess:
     """Guess the roles that are missing, from names of columns and from the rows.
 
     Whether a guess is right is for a person to say: a name tells little, and the privileged group is guessed
     as the one with the most positive outcomes. What the `words` say already stays as it is; `rows` that were
-    read for another guess need not be read again.
+    read for another guess need not be read again. A column that seems to number people with several rows has
+    the role `repeated`: a study that cannot take the person leaves the number out.
 
     Examples
     --------
@@ -77,8 +89,13 @@ def guess(opened: Opened, words: RoleOptions | None = None, *, rows: Rows | None
     target is 'hired': it has two values and is named like an outcome; it is the last column.
     """
     given = name_columns(words or RoleOptions(), opened.names, opened.unread)
-    rows = rows or read_rows(opened, given)
     reasons: dict[str, Reason] = {}
+    whose = None if opened.schema or given.person or not repeated else find_repeated_people(opened.frame)
+    if whose is not None and repeated == "person" and whose.column not in given.named:
+        why = "its values repeat, and what a person is stays the same within each"
+        reasons["person"] = Reason("person", whose.column, why)
+        given, rows = replace(given, person=whose.column), None
+    rows = rows or read_rows(opened, given)
     known = with_declared_roles(given, opened.schema)
     for role in ROLES:
         if getattr(known, role):
@@ -90,12 +107,12 @@ def guess(opened: Opened, words: RoleOptions | None = None, *, rows: Rows | None
             known = replace(known, **change)
             shown = ", ".join(value) if isinstance(value, tuple) else value
             reasons[role] = Reason(role, shown, why)
-    twins = rows.twins_of_target(known)
-    if twins:
-        known = replace(known, drop=(*known.drop, *twins))
-        gives = "it gives" if len(twins) == 1 else "they give"
-        why = f"{gives} '{known.target}' away, and a model would use nothing else"
-        reasons["drop"] = Reason("drop", ", ".join(twins), why)
+    number = whose.column if whose is not None and repeated == "drop" else None
+    dropped = [] if opened.schema else rows.useless(known, number)
+    if dropped:
+        names = tuple(name for names, _ in dropped for name in names)
+        known = replace(known, drop=(*known.drop, *names))
+        reasons["drop"] = Reason("drop", ", ".join(names), "; ".join(why for _, why in dropped))
     return Guess(known, reasons)
 
 
@@ -138,7 +155,7 @@ class Rows:
     domains: dict[str, Domain]
 
     def is_amount(self, name: str | None) -> bool:
-        """Whether a column holds so many numbers that an outcome needs a threshold."""
+        """Return whether a column holds so many numbers that an outcome needs a threshold."""
         domain = self.domains.get(name or "")
         if domain is None or domain.kind == "categorical":
             return False
@@ -146,21 +163,77 @@ class Rows:
 
     def guess_target(self, known: RoleOptions) -> tuple[str, str] | None:
         """Return a column of two values, or else one of numbers, by its name and its place."""
-        taken = {*known.protected_columns, *known.sensitive}
-        free = [name for name in self.domains if name not in taken and name not in known.drop]
+        taken = {*known.protected_columns, *known.sensitive, *known.drop}
+        free = [
+            name
+            for name in self.domains
+            if name not in taken and not self.is_identifier(name) and not self._is_transformed(name)
+        ]
         two = [name for name in free if self.domains[name].size == 2]
         outcomes = [name for name in two if _is_named(name, "outcomes")]
         if outcomes:
             chosen = max(outcomes, key=self._outcome_rank)
-            return chosen, f"it has two values and is named like an outcome{self._place(chosen)}"
-        amounts = [name for name in free if self.is_amount(name) and _is_named(name, "amounts")]
-        last = self.frame.columns[-1]
-        if last in two and not _is_named(last, "personal") and not _is_named(last, "dummies"):
-            return last, "it is the last column and has two values"
-        if amounts:
-            chosen = max(amounts, key=self._outcome_rank)
-            return chosen, f"it holds numbers and is named like an outcome{self._place(chosen)}"
+            why = f"it has two values and is named like an outcome{self._place(chosen)}"
+            return chosen, f"{why}{_others(outcomes, chosen)}"
+        amounts = [name for name in free if self.is_amount(name)]
+        named = [name for name in amounts if _is_named(name, "amounts")]
+        named = named or [name for name in amounts if any(stem in name.lower() for stem in _WORDS["stems"])]
+        for place, chosen in (("last", self.frame.columns[-1]), ("first", self.frame.columns[0])):
+            if chosen not in two or self._is_of_a_person(chosen):
+                continue
+            if place == "last" or all(map(len, _welcome(self.domains[chosen]))):
+                return chosen, f"it is the {place} column and has two values"
+        if named:
+            chosen = max(named, key=self._outcome_rank)
+            why = f"it holds numbers and is named like an outcome{self._place(chosen)}"
+            return chosen, f"{why}{_others(named, chosen)}"
         return None
+
+    def _is_of_a_person(self, name: str) -> bool:
+        """Whether a column tells what somebody is: by its name, or as one value of several of a variable."""
+        return _is_named(name, "personal") or _is_named(name, "dummies") or bool(self.siblings(name))
+
+    def is_identifier(self, name: str) -> bool:
+        """Whether a column is named like a number of people or things, and has as many values."""
+        domain = self.domains[name]
+        return _is_named(name, "identifiers") and (domain.kind != "categorical" or domain.size > FEW)
+
+    def _is_transformed(self, name: str) -> bool:
+        """Whether a column is named as the logarithm or the square of another one."""
+        return any(
+            name in {f"l{other}", f"log{other}", f"log_{other}", f"{other}sq", f"{other}_sq"}
+            for other in self.frame.columns
+        )
+
+    def siblings(self, name: str) -> tuple[str, ...]:
+        """Return the other columns that are values of the same variable as one of 0 and 1."""
+        mine = next((names for names in self._variables if name in names), ())
+        return tuple(other for other in mine if other != name)
+
+    @cached_property
+    def _variables(self) -> tuple[tuple[str, ...], ...]:
+        """Columns of 0 and 1 that are values of one variable: nobody has 1 in two of them.
+
+        Two such columns would often be 1 together if they had nothing to do with each other.
+        """
+        found: list[tuple[list[str], Any]] = []
+        for name, domain in self.domains.items():
+            if domain.kind != "categorical" or list(domain.labels) not in _ZERO_ONE:
+                continue
+            mine = self._are(name, domain.values[1])
+            for names, others in found:
+                if not (mine & others).any() and mine.mean() * others.sum() >= _MET_BY_CHANCE:
+                    names.append(name)
+                    others[mine] = True
+                    break
+            else:
+                found.append(([name], mine))
+        return tuple(tuple(names) for names, _ in found if len(names) > 1)
+
+    def _are(self, name: str, value: Any) -> Any:
+        """Return whose value in a column is this one; nobody's is that misses."""
+        same = (self.frame.get_column(name) == value).to_list()
+        return np.array([each is True for each in same])
 
     def _outcome_rank(self, name: str) -> tuple[bool, bool, int]:
         """Return what makes one outcome likelier than another: its name, its place, and then its order."""
@@ -177,8 +250,7 @@ class Rows:
             return None
         labels = [str(label) for label in domain.labels]
         unwelcome = _is_named(known.target or "", "unwelcome")
-        yes = [label for label in labels if _means(label, _WORDS["yes"]) or label.strip().startswith(">")]
-        no = [label for label in labels if _means(label, _WORDS["no"]) or label.strip().startswith("<")]
+        yes, no = _welcome(domain)
         if len(yes) != 1 and len(no) == 1:
             yes = [label for label in labels if label not in no]
         if len(yes) != 1:
@@ -238,7 +310,38 @@ class Rows:
             if name != known.target
             and (name in known.protected_columns or _is_named(name, "personal") or self._is_dummy(name))
         ]
-        return (tuple(personal), "named like what a person is rather than does") if personal else None
+        apart = {other for name in known.protected_columns for other in self.siblings(name)}
+        beside = [name for one in personal for name in self.siblings(one) if name != known.target]
+        whole = tuple(dict.fromkeys(name for name in (*personal, *beside) if name not in apart))
+        return (whole, "named like what a person is rather than does") if whole else None
+
+    def useless(self, known: RoleOptions, number: str | None) -> list[tuple[tuple[str, ...], str]]:
+        """Return columns that should be no features, with why: numbers of people, and what gives a role away.
+
+        `number` is the column that numbers people who have several rows.
+        """
+        roles = {known.target, *known.protected_columns, *known.sensitive, *known.drop}
+        free = [name for name in self.domains if name not in roles]
+        numbers = tuple(
+            name
+            for name in free
+            if name == number
+            or (self.is_identifier(name) and draft_column(self.frame, name, "clear").column is not None)
+        )
+        found = [(numbers, "a number of people is no feature")]
+        for role in (*known.protected_columns, *([known.target] if known.target else [])):
+            why = f"of the same variable as '{role}', which would be given away"
+            found.append((tuple(name for name in self.siblings(role) if name in free), why))
+        twins = self.twins_of_target(known)
+        gives = "it gives" if len(twins) == 1 else "they give"
+        found.append((twins, f"{gives} '{known.target}' away, and a model would use nothing else"))
+        seen = set(roles)
+        whole = []
+        for names, why in found:
+            new = tuple(name for name in names if name not in seen)
+            seen.update(new)
+            whole += [(new, why)] if new else []
+        return whole
 
     def twins_of_target(self, known: RoleOptions) -> tuple[str, ...]:
         """Return the columns of which each value comes with one value of the target only.
@@ -246,15 +349,22 @@ class Rows:
         There are none where little else would be left.
         """
         target = self.domains.get(known.target or "")
-        if target is None or target.size != 2:
+        if target is None or not (target.size == 2 or self.is_amount(known.target)):
             return ()
         kept = {known.target, *known.protected_columns, *known.sensitive, *known.drop}
-        few = [
+        twins = tuple(
             name
             for name, domain in self.domains.items()
-            if domain.kind == "categorical" and domain.size <= FEW and name not in kept
-        ]
-        twins = tuple(name for name in few if self._says_target(name, str(known.target)))
+            if name not in kept
+            and (
+                self._orders_target(name, str(known.target))
+                if self.is_amount(name)
+                else target.size == 2
+                and domain.kind == "categorical"
+                and domain.size <= FEW
+                and self._says_target(name, str(known.target))
+            )
+        )
         return twins if len(self.domains) - len(twins) >= 2 else ()
 
     def _says_target(self, name: str, target: str) -> bool:
@@ -263,6 +373,20 @@ class Rows:
         values, outcomes = seen.get_column(name).n_unique(), seen.get_column(target).n_unique()
         often = len(pairs) >= _FEWEST_OF_A_VALUE * len(self.domains[name].labels)
         return often and outcomes == 2 and len(seen) == values
+
+    def _orders_target(self, name: str, target: str) -> bool:
+        """Whether a column of numbers gives the target: in its order, the target only rises or only falls."""
+        pairs = self.frame.select([name, target]).drop_nulls()
+        numbers, outcomes = pairs.get_column(name).to_numpy(), pairs.get_column(target)
+        values = outcomes.unique().to_list()
+        if len(pairs) < _FEWEST_OF_A_VALUE * 2 or len(values) < 2:
+            return False
+        if not self.is_amount(target):
+            outcomes = outcomes == values[0]
+            if not _FEWEST_OF_A_VALUE <= int(outcomes.sum()) <= len(pairs) - _FEWEST_OF_A_VALUE:
+                return False
+        found = outcomes.to_numpy().astype(float)
+        return any((np.diff(way[np.lexsort((-way, numbers))]) >= 0).all() for way in (found, -found))
 
     def _is_dummy(self, name: str) -> bool:
         return self.domains[name].size == 2 and _is_named(name, "dummies")
@@ -276,7 +400,7 @@ def dummy_labels(column: Column) -> dict[str, str]:
     {'0': 'not female', '1': 'female'}
     """
     word = next((word for word in _WORDS["dummies"] if word in _tokens(column.name)), "")
-    if not word or list(column.domain.labels) not in (["0", "1"], ["0.0", "1.0"], ["False", "True"]):
+    if not word or list(column.domain.labels) not in _ZERO_ONE:
         return {}
     no, yes = column.domain.labels
     return {no: word.removeprefix("non") if word.startswith("non") else f"not {word}", yes: word}
@@ -293,8 +417,27 @@ def _tokens(name: str) -> frozenset[str]:
 
 
 def _is_named(name: str, kind: str) -> bool:
-    """Return whether a column is named by one of the words of a kind."""
-    return not _tokens(name).isdisjoint(_WORDS[kind])
+    """Return whether a column is named by one of the words of a kind, a year after it or not.
+
+    >>> _is_named("born60", "personal"), _is_named("bornite", "personal")
+    (True, False)
+    """
+    tokens = _tokens(name)
+    return not {*tokens, *(token.rstrip("0123456789") for token in tokens)}.isdisjoint(_WORDS[kind])
+
+
+def _welcome(domain: Domain) -> tuple[list[str], list[str]]:
+    """Return the values that read like the welcome ones, and those that read like the others."""
+    labels = [str(label) for label in domain.labels]
+    yes = [label for label in labels if _means(label, _WORDS["yes"]) or label.strip().startswith(">")]
+    no = [label for label in labels if _means(label, _WORDS["no"]) or label.strip().startswith("<")]
+    return yes, no
+
+
+def _others(names: Iterable[str], chosen: str) -> str:
+    """Return which other columns could be meant, for the end of a reason."""
+    others = [f"'{name}'" for name in names if name != chosen][:3]
+    return f"; so could be {', '.join(others)}" if others else ""
 
 
 def _means(label: str, words: Iterable[str]) -> bool:

@@ -60,7 +60,7 @@ class Opened:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """Return how many rows there are."""
         return int(self.frame.num_rows)
 
     @property

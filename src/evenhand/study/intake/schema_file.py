@@ -77,7 +77,7 @@ def _comments(lines: Iterable[str]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Misfit:
-    """What does not fit between a schema and a file, of one column. It holds no value.
+    """Hold what does not fit between a schema and a file, of one column. It holds no value.
 
     It is of the kind "missing", "type", "weights", "outside", "nulls" or "undeclared", is about so many rows,
     or with 0 about the column, and has the column's rule for values outside the domain or missing ones.
@@ -90,14 +90,14 @@ class Misfit:
 
     @property
     def is_problem(self) -> bool:
-        """Whether the file is refused for it; a rule that lets values pass makes it a note."""
+        """Return whether the file is refused for it; a rule that lets values pass makes it a note."""
         return self.kind in {"missing", "type", "weights"} or (
             self.kind != "undeclared" and self.rule == "error"
         )
 
     @property
     def sentence(self) -> str:
-        """What does not fit, and what to do."""
+        """Return what does not fit, and what to do."""
         key = self.kind if self.is_problem or self.kind == "undeclared" else f"{self.kind}_{self.rule}"
         return say(f"check.{key}", rows=self.rows)
 

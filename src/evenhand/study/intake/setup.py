@@ -69,6 +69,13 @@ class RoleOptions:
         """The columns whose groups are compared; several are crossed."""
         return as_names(self.protected)
 
+    @property
+    def named(self) -> tuple[str, ...]:
+        """The columns that have a role, or are left out."""
+        beside = (self.target, self.weight, self.person)
+        named = (*self.protected_columns, *self.sensitive, *self.drop, *self.bands)
+        return (*named, *(name for name in beside if name is not None))
+
     def parts(self, crossed: Iterable[str] = ()) -> dict[str, Part]:
         """Return what each column is for; those `crossed` in a table are read like what people report."""
         parts: dict[str, Part] = dict.fromkeys((*crossed, *self.sensitive), "sensitive")
@@ -93,7 +100,7 @@ class Setup:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What a reader of the study should know about the schema."""
+        """Return what a reader of the study should know about the schema."""
         sentences: list[str] = [Note("privacy", say("inferred"))] if self.inferred else []
         if self.left_out:
             shown = list(self.left_out.items())[:_MOST_REASONS]

@@ -1,1 +1,1 @@
-"""What every report of a study shares."""
+"""Hold what every report of a study shares."""

@@ -1,4 +1,4 @@
-"""What pages of all kinds of study say around the answer: warnings, method, limits and sources."""
+"""Say what stands around the answer in all kinds of study: warnings, method, limits and sources."""
 
 from __future__ import annotations
 
@@ -89,7 +89,9 @@ def _warnings(
     yield warned(language, "study.not_private")
     yield from (*data["privacy"], *data["target"])
     failed, missing = len(results.failures), len(results.missing)
-    if failed + missing:
+    if missing and not failed:
+        yield warned(language, "study.first_look", missing=missing, total=len(results.outcomes) + missing)
+    elif failed:
         kinds = sorted({plain(cell.failure.kind) for cell in results.failures if cell.failure})
         why = f" ({', '.join(kinds)})" if kinds else ""
         counts = {"failed": failed, "missing": missing, "total": len(results.outcomes) + missing}

@@ -1,4 +1,4 @@
-"""How the groups of a schema are called in a sentence, and alone in a picture or a table.
+"""Name the groups of a schema in a sentence, and alone in a picture or a table.
 
 Text that came from data goes through :func:`plain`, so that a label can fill no page.
 """

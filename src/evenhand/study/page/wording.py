@@ -1,4 +1,4 @@
-"""How numbers, values and cells of tables are written on pages.
+"""Write numbers, values and cells of tables as pages show them.
 
 Text that came from data goes through :func:`plain`, so that a label can neither end a bold heading nor fill a
 page.

@@ -55,7 +55,7 @@ class Setting:
 
     @property
     def is_protected(self) -> bool:
-        """Whether anything is protected."""
+        """Return whether anything is protected."""
         return self.mechanism != UNPROTECTED
 
     def option(self, name: str, default: Any = UNPROTECTED) -> Any:
@@ -64,7 +64,7 @@ class Setting:
 
     @property
     def key(self) -> dict[str, Any]:
-        """What the setting is, in JSON's types and in one order."""
+        """Return what the setting is, in JSON's types and in one order."""
         return {
             "mechanism": self.mechanism,
             "epsilon": None if self.epsilon is None else as_text(self.epsilon),

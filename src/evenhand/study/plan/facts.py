@@ -1,4 +1,4 @@
-"""What is known about a study besides its plan and cells, so that results can be read without the data.
+"""Tell what is known about a study besides its plan and cells, so that results can be read without the data.
 
 Versions of what results depend on are part of it, for the record.
 """
@@ -41,7 +41,7 @@ class Leak:
 
     @property
     def is_full(self) -> bool:
-        """Whether next to nothing of the column is left to protect: nearly every guess is right."""
+        """Return whether next to nothing of the column is left to protect: nearly every guess is right."""
         left = 1 - self.guessed
         return left <= _HARDLY_WRONG and left <= _HARDLY_LEFT * (1 - self.base)
 
@@ -95,12 +95,12 @@ class Facts:
 
     @property
     def not_stated(self) -> int:
-        """How many people are in none of the groups, because they do not state theirs."""
+        """Return how many people are in none of the groups, because they do not state theirs."""
         return max(self.rows - sum(self.sizes), 0) if self.schema.not_stated is not None else 0
 
     @property
     def compared(self) -> int | None:
-        """How many groups are compared where somebody is in none of them; None where everybody is in one."""
+        """Return how many groups are compared if somebody is in none of them; None if everybody is in one."""
         return len(self.groups) if self.not_stated else None
 
     @property

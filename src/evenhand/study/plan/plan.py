@@ -8,6 +8,7 @@ from __future__ import annotations
 import tomllib
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ import tomli_w
 from evenhand._formats import version_fault
 from evenhand._notebook import figures_html
 from evenhand._notes import KINDS, Note
-from evenhand._validate import integer, kind_of, one_of, refuse
+from evenhand._validate import boolean, integer, kind_of, one_of, refuse
 from evenhand.answer.effects import read_matters
 from evenhand.errors import EvenhandError, InvalidParameterError, PlanError, SchemaError, UnknownNameError
 from evenhand.schema import Schema
@@ -32,20 +33,20 @@ from evenhand.table.file_format import FileFormat
 from evenhand.table.write import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from os import PathLike
 
 _OWNER = "Plan"
 _FORMAT = 1
-_PLAIN = ("name", "seed", "repeats", "measures", "matters", "notes")
-_TABLES = ("data", "task", "schema")
+_PLAIN = ("name", "seed", "repeats", "measures", "matters", "confirm", "notes")
+_TABLES = ("data", "task", "schema", "remedies")
 _SHOWN = 20
 _OLD_KIND = "classify"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a study does: data, roles, mechanisms, task, measures, repeats and seed.
+    """Declare what a study does: data, roles, mechanisms, task, measures, repeats and seed.
 
     Parameters
     ----------
@@ -69,6 +70,12 @@ class Plan:
         From which amount on an effect counts: ``50`` for all rates, in people of 1,000, and ``"short=2%"``
         for one effect, as a share of what is due to the group. It changes how results are read, not what is
         run; see :mod:`evenhand.answer.effects`.
+    remedies : tuple of Setting
+        What is tried besides, at the epsilon of the page, to lessen what people pay; see
+        :func:`evenhand.study.run.stages.with_remedies`. They are run after what was asked for.
+    confirm : bool, default False
+        Whether the remedy that does best is run again with as many fresh repeats, beside the page's setting:
+        the best of many looks better than it is.
     notes : tuple of Note
         What a reader of the report should know about how the plan came about; sentences alone are about the
         data.
@@ -95,6 +102,8 @@ class Plan:
     seed: int = 0
     name: str = ""
     matters: tuple[str, ...] = ()
+    remedies: tuple[Setting, ...] = ()
+    confirm: bool = False
     notes: tuple[str, ...] = ()  # each a Note
 
     def __post_init__(self) -> None:
@@ -110,6 +119,8 @@ class Plan:
             "matters": self._matters(),
             "repeats": integer("repeats", repeats, owner=_OWNER, low=1, high=100_000),
             "seed": integer("seed", self.seed, owner=_OWNER, low=0, high=2**31),
+            "remedies": self._remedies(),
+            "confirm": boolean("confirm", self.confirm, owner=_OWNER),
             "notes": self._notes(),
         }
         for parameter, value in checked.items():
@@ -142,14 +153,42 @@ class Plan:
         read_matters(words, owner=_OWNER, names=self.task.effect_names)
         return words
 
+    def _remedies(self) -> tuple[Setting, ...]:
+        """Return the remedies; refuse what the task tries already."""
+        given: object = self.remedies
+        if not isinstance(given, tuple | list) or not all(isinstance(each, Setting) for each in given):
+            refuse("remedies", _OWNER, "a list of settings", kind_of(given))
+        found = tuple(given)
+        if len({*found, Setting()} - {*self.task.settings()}) <= len(found):
+            refuse("remedies", _OWNER, "settings that the task does not try, once each", "others")
+        return found
+
     def settings(self) -> tuple[Setting, ...]:
-        """Return every setting, the unprotected one first."""
-        return (Setting(), *self.task.settings())
+        """Return every setting: the unprotected one, those that were asked for, and remedies."""
+        return (Setting(), *self.task.settings(), *self.remedies)
 
     def cells(self) -> tuple[Cell, ...]:
-        """Return every cell, repeat by repeat, so that a study that is stopped has whole repeats."""
-        settings = self.settings()
-        return tuple(Cell(setting, repeat) for repeat in range(self.repeats) for setting in settings)
+        """Return every cell that is known before any is run, those of remedies last.
+
+        They go repeat by repeat, so that a study that is stopped has whole repeats.
+        """
+        asked = (Setting(), *self.task.settings())
+        return tuple(
+            Cell(setting, repeat)
+            for settings in (asked, self.remedies)
+            for repeat in range(self.repeats)
+            for setting in settings
+        )
+
+    def confirming_cells(self, settings: Iterable[Setting]) -> tuple[Cell, ...]:
+        """Return the cells that run some settings again, with as many fresh repeats."""
+        fresh = range(self.repeats, 2 * self.repeats)
+        chosen = tuple(settings)
+        return tuple(Cell(setting, repeat) for repeat in fresh for setting in chosen)
+
+    def possible_cells(self) -> tuple[Cell, ...]:
+        """Return every cell that may have a result: those to confirm a remedy too, whichever it will be."""
+        return self.cells() + (self.confirming_cells(self.settings()) if self.confirm else ())
 
     def with_(self, **changes: Any) -> Plan:
         """Return the plan with some of its parts replaced.
@@ -178,12 +217,15 @@ class Plan:
         document |= {"name": self.name} if self.name else {}
         document |= {"seed": self.seed, "repeats": self.repeats, "measures": list(self.measures)}
         document |= {"matters": list(self.matters)} if self.matters else {}
+        document |= {"confirm": True} if self.confirm else {}
         document |= {"notes": [Note.of(note).plain for note in self.notes]} if self.notes else {}
         if self.data is not None:
             written = self.data.file_format
             given = {**vars(self.data), "file_format": None if written is None else written.parts}
             document["data"] = {key: value for key, value in given.items() if value not in (None, {})}
         document["task"] = self.task.to_toml()
+        if self.remedies:
+            document["remedies"] = [_write_setting(each) for each in self.remedies]
         if self.schema is not None:
             document["schema"] = tomllib.loads(self.schema.to_toml())
         return tomli_w.dumps(document)
@@ -224,15 +266,21 @@ class Plan:
         return cls.from_toml(text, folder=Path(path).parent)
 
 
+def _write_setting(setting: Setting) -> dict[str, Any]:
+    """Return a setting as a table of a plan file."""
+    table = {"label": setting.label, **setting.key}
+    return {name: value for name, value in table.items() if value not in (None, {}, "")}
+
+
 def _is_note(given: object) -> bool:
-    """Whether it is a sentence, or a table with a known kind and a sentence."""
+    """Return whether it is a sentence, or a table with a known kind and a sentence."""
     if isinstance(given, dict):
         return given.keys() == {"kind", "text"} and given["kind"] in KINDS and _is_text(given["text"])
     return _is_text(given)
 
 
 def _is_text(given: object) -> bool:
-    """Whether it is a text that can be written; half a surrogate pair cannot."""
+    """Return whether it is a text that can be written; half a surrogate pair cannot."""
     try:
         return isinstance(given, str) and given.encode() is not None
     except UnicodeEncodeError:
@@ -259,14 +307,33 @@ def _read_parts(document: dict[str, Any], folder: Path | None) -> dict[str, Any]
             refuse_field(key, f"must be a [{key}] table.")
     if not isinstance(document.get("measures", []), list):
         refuse_field("measures", "must be a list of names.")
-    parts: dict[str, Any] = {key: document[key] for key in _PLAIN if key in document}
-    if "data" in document:
-        parts["data"] = _read_data(document["data"], folder)
-    if "task" in document:
-        parts["task"] = _read_task(document["task"])
-    if "schema" in document:
-        parts["schema"] = _read_schema(document["schema"], folder)
-    return parts
+    readers: dict[str, Callable[[Any], Any]] = {
+        "data": lambda table: _read_data(table, folder),
+        "task": _read_task,
+        "remedies": _read_remedies,
+        "schema": lambda given: _read_schema(given, folder),
+    }
+    tables = {key: read(document[key]) for key, read in readers.items() if key in document}
+    return {**{key: document[key] for key in _PLAIN if key in document}, **tables}
+
+
+def _read_remedies(tables: object) -> list[Setting]:
+    """Return the settings of tables as a plan writes them."""
+    kinds = {"label": str, "mechanism": str, "epsilon": str, "options": dict}
+    must_be = "must be tables as a plan writes them. Hint: leave the remedies out."
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        refuse_field("remedies", must_be)
+    for table in tables:
+        _refuse_unknown_fields(table, kinds, prefix="remedies.")
+        if any(not isinstance(value, kinds[name]) for name, value in table.items()):
+            refuse_field("remedies", must_be)
+    try:
+        return [
+            Setting(**{**table, "epsilon": Fraction(table["epsilon"]) if "epsilon" in table else None})
+            for table in tables
+        ]
+    except (ValueError, ZeroDivisionError):
+        refuse_field("remedies.epsilon", "must be a number above 0.")
 
 
 def _read_data(table: dict[str, Any], folder: Path | None) -> DataSource:

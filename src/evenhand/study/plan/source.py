@@ -70,7 +70,7 @@ class DataSource:
 
     @property
     def format_options(self) -> list[str]:
-        """How the file is written, as that is typed on the command line."""
+        """Return how the file is written, as that is typed on the command line."""
         return [] if self.file_format is None else self.file_format.options
 
     @property

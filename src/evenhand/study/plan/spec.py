@@ -1,4 +1,4 @@
-"""What changes the results of cells besides the cells themselves, as one hash."""
+"""Hash what changes the results of cells besides the cells themselves."""
 
 from __future__ import annotations
 

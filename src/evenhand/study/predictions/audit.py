@@ -24,7 +24,8 @@ class PredictionAudit(DecisionNumbers):
 
     rows: Predictions
     rules: tuple[Rule, ...] = ()
-    unwanted: bool = False
+    unwanted: bool | None = None
+    """Whether a positive prediction hurts people; None where nobody said, and it is read as good."""
     matters: tuple[str, ...] = ()
     called: str = ""
 
@@ -35,7 +36,7 @@ class PredictionAudit(DecisionNumbers):
 
     @cached_property
     def verdicts(self) -> tuple[tuple[Rule, Verdict], ...]:
-        """Whether each rule is kept."""
+        """Return whether each rule is kept."""
         return tuple((rule, rule.judge(self.disparities[rule.comparison])) for rule in self.rules)
 
     def to_dict(self) -> dict[str, Any]:
@@ -46,6 +47,8 @@ class PredictionAudit(DecisionNumbers):
             "protected": rows.protected,
             "people": len(rows.predicted),
             "left_out": dict(rows.left_out),
+            "unwanted": bool(self.unwanted),
+            "unwanted_given": self.unwanted is not None,
             **super().to_dict(),
             "rules": [self.rule_numbers(*judged) for judged in self.verdicts],
         }

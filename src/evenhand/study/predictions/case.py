@@ -1,4 +1,4 @@
-"""What a page on decisions that were made says around their table of effects."""
+"""Say what stands around the table of effects of decisions that were made."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ _NONE = "–"
 _Cuts = dict[str, dict[int, float]]
 
 
-def case(audit: PredictionAudit, *, command: str = "", language: str = "en") -> Case:
+def case(audit: PredictionAudit, *, command: str = "", other: str = "", language: str = "en") -> Case:
     """Return the table of predictions with what its page says around it.
 
-    `command` makes the page again; `language` is "en" or "de".
+    `command` makes the page again, and `other` with the other reading of a prediction, where nobody said
+    which is right; `language` is "en" or "de".
     """
     words, rows = words_in(language), audit.rows
     with written_in(language):
@@ -54,7 +55,14 @@ def case(audit: PredictionAudit, *, command: str = "", language: str = "en") -> 
             is_between_groups=True,
             meta=f"{plain(rows.source)}: {people}" if rows.source else people,
             warnings=_warnings(audit, language, words),
-            commands=(Command(words.say("default.again"), "", command),) if command else (),
+            commands=tuple(
+                Command(words.say(key), "", line)
+                for key, line in (
+                    ("default.again", command),
+                    ("measure.if_unwanted", other if audit.unwanted is None else ""),
+                )
+                if line
+            ),
             evidence=(Section(words.say("measure.measures"), tables=tables, anchor="evidence"),),
             method=_method(audit, names, words),
             limits=(
@@ -94,7 +102,10 @@ def _name_options(
     for option, scores in cuts.items():
         told = [f"{names[keys[place]].words}: ≥ {_score(score)}" for place, score in scores.items()]
         note = "; ".join([*(told if len(told) <= _MOST_TOLD else []), say("measure.tried")])
-        way, short = ("own", say("measure.own_short")) if option == LACKING else ("each", "")
+        way, short = ("each", "")
+        if option == LACKING:
+            way = "higher" if audit.unwanted else "own"
+            short = say(f"measure.{way}_short")
         named[option] = OptionName(say(f"measure.{way}"), short, say(f"measure.use_{way}"), note)
     return named
 
@@ -127,11 +138,20 @@ def _method(audit: PredictionAudit, names: Mapping[str, Name], words: Words) -> 
     lines = [
         say("study.rows", label=label, people=people, sizes=tell(sizes), dropped=""),
         say("measure.method"),
+        *tell_reading(audit, words),
     ]
     if rows.left_out:
         missing = {plain(name): count for name, count in rows.left_out.items()}
         lines.append(say("measure.left_out", columns=tell(missing)))
     return (*lines, *(plain(note, longest=300) for note in rows.notes))
+
+
+def tell_reading(audit: PredictionAudit, words: Words) -> list[str]:
+    """Return whether a positive prediction was read as good or bad, and what to add if nobody said so."""
+    told = [
+        words.say(f"study.{'unwanted' if audit.unwanted else 'wanted'}", outcome=plain(audit.rows.decision))
+    ]
+    return told + ([words.say("measure.not_said")] if audit.unwanted is None else [])
 
 
 # --- the evidence -----------------------------------------------------------------------------------

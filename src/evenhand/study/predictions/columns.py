@@ -48,10 +48,12 @@ _COMPARE = {">=": np.greater_equal, ">": np.greater, "<=": np.less_equal, "<": n
 class Predictions(Decisions):
     """Decisions with what their columns are called; `left_out` counts the rows that lack a value, by column.
 
-    `columns` are the protected ones, and `parts` has the label of each group by column; none for a pool.
+    `decision` is what a positive prediction is called, such as "approved = 1". `columns` are the protected
+    ones, and `parts` has the label of each group by column; none for a pool.
     """
 
     outcome: str = ""
+    decision: str = ""
     protected: str = "group"
     source: str = ""
     left_out: Mapping[str, int] = field(default_factory=dict)
@@ -61,7 +63,7 @@ class Predictions(Decisions):
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """What a table of effects calls each group: its label, where that is not empty and nobody else's."""
+        """Return the name of each group in a table of effects: its label, if not empty and nobody else's."""
         return tuple(
             label if label and self.labels.count(label) == 1 else f"'{label}' ({place + 1})"
             for place, label in enumerate(self.labels)
@@ -127,7 +129,8 @@ def read_predictions(
     return Predictions(
         decided["prediction"], codes, labels, decided.get("outcome"), scores,
         None if weights is None else weights[kept],
-        outcome=decided["name"], protected=BETWEEN_VALUES.join(groups), source=source,
+        outcome=decided["name"], decision=decided["decision"], protected=BETWEEN_VALUES.join(groups),
+        source=source,
         left_out={names[name]: int((~there).sum()) for name, there in present.items() if not there.all()},
         notes=(*more, *pooled), columns=tuple(groups), parts=parts,
         margins={
@@ -144,8 +147,18 @@ def _pool(
     if below is not None and (isinstance(below, bool) or not isinstance(below, int) or below < 1):
         refuse("pool_below", OWNER, "a whole number of at least 1", below)
     is_small = np.bincount(codes[codes >= 0], minlength=len(parts)) < (below or 0)
+    if len(parts) > 1 and is_small.all():
+        hint = "choose a smaller number."
+        refuse(
+            "pool_below", OWNER, "a number that leaves two groups", f"{below}, which leaves one", hint=hint
+        )
     if is_small.sum() < 2:
-        return codes, parts, []
+        alone = [f"'{BETWEEN_VALUES.join(parts[place])}'" for place in np.flatnonzero(is_small)]
+        return (
+            codes,
+            parts,
+            [f"{name} alone has fewer than {below} people: it is not joined." for name in alone],
+        )
     places = np.where(is_small, (~is_small).sum(), np.cumsum(~is_small) - 1)
     names = listed([f"'{BETWEEN_VALUES.join(parts[place])}'" for place in np.flatnonzero(is_small)])
     note = f"Groups of fewer than {below} people are one, '{OTHER_GROUPS}': {names}."
@@ -213,7 +226,7 @@ def _decide(
     names: Mapping[str, str],
     notes: list[str],
 ) -> dict[str, Any]:
-    """Return outcome and decision as 0 and 1, and what the positive value is called."""
+    """Return outcome and prediction as 0 and 1, and what the positive value of each is called."""
     if "prediction" in taken and threshold is not None:
         refuse("threshold", OWNER, "left out where there are predictions", "both")
     if "prediction" not in taken and (scores is None or threshold is None):
@@ -241,9 +254,17 @@ def _decide(
         if not math.isfinite(threshold):
             refuse("threshold", OWNER, "a finite number", threshold)
         decided["prediction"] = (scores >= threshold).astype(np.uint8)
-        shown = f">= {threshold:g}" if shown is None else shown
-    of = next(names[name] for name in ("outcome", "prediction", "score") if name in taken)
-    decided["name"] = f"{of}{' ' if str(shown)[:1] in '<>' else ' = '}{shown}"
+        meant["score"] = f">= {threshold:g}"
+        shown = meant["score"] if shown is None else shown
+
+    def describe(role: str, value: Any) -> str:
+        return f"{names[role]}{' ' if str(value)[:1] in '<>' else ' = '}{value}"
+
+    decided["name"] = describe(
+        next(role for role in ("outcome", "prediction", "score") if role in taken), shown
+    )
+    role = "prediction" if "prediction" in taken else "score"
+    decided["decision"] = describe(role, shown if meant[role] is None else meant[role])
     return decided
 
 

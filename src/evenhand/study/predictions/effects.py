@@ -53,7 +53,7 @@ def effects(audit: PredictionAudit) -> EffectTable:
         (in_all, *everybody, *people.observe(audit, DECISIONS, people.now)),
         DECISIONS,
         margins=people.margins,
-        unwanted=audit.unwanted,
+        unwanted=bool(audit.unwanted),
         context=frozenset(["selected"] if audit.is_labelled else []),
         matters=read_matters(audit.matters, owner=OWNER),
         level=audit.level,

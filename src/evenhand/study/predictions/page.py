@@ -42,7 +42,7 @@ def page(  # noqa: PLR0913 - one keyword for each choice
     pool_below: int | None = None,
     fewest: int = FEWEST_PEOPLE,
     level: float = 0.95,
-    unwanted: bool = False,
+    unwanted: bool | None = None,
     matters: Sequence[str] = (),
     called: str = "",
     language: str = "en",
@@ -92,8 +92,9 @@ def page(  # noqa: PLR0913 - one keyword for each choice
         How many people a rate must rest on to be compared.
     level : float
         Of intervals.
-    unwanted : bool
-        Whether the positive prediction is bad for people, such as an alarm.
+    unwanted : bool, optional
+        Whether the positive prediction is bad for people, such as an alarm. Left out, it is read as good,
+        and the page says that nobody said so.
     matters : sequence of str
         The least amount that counts, such as ``"20"`` of 1,000 or ``"wrong=50"``; by default 10 of 1,000.
     called : str

@@ -1,4 +1,4 @@
-"""What the rows of a study are like, as far as it bears on what protection does to groups."""
+"""Tell what the rows of a study are like, as far as it bears on what protection does to groups."""
 
 from evenhand.study.profile.profiling import (
     GroupProfile,

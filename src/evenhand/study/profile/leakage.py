@@ -1,4 +1,4 @@
-"""How well some columns tell another one, measured on rows that were held out.
+"""Tell how well some columns tell another one, measured on rows that were held out.
 
 A small decision tree learns the column from the others on one half of the rows, and guesses it on the other
 half. It is compared with the guess that needs no column, the most common value. Each

@@ -1,4 +1,4 @@
-"""What the rows of a study are like, as far as it bears on what protection does to groups."""
+"""Tell what the rows of a study are like, as far as it bears on what protection does to groups."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NOT_PRIVATE = "Computed from the true rows: this profile is not private and not
 
 @dataclass(frozen=True)
 class Dependence:
-    """How strongly two columns depend on each other.
+    """Hold how strongly two columns depend on each other.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class GroupProfile:
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """What the rows are like, computed from the true ones: it is not private.
+    """Hold what the rows are like, computed from the true ones: it is not private.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class Profile:
 
     @property
     def skew(self) -> str:
-        """Which label most people have: ``"positive"``, ``"negative"``, or ``"unclear"``.
+        """Return which label most people have: ``"positive"``, ``"negative"``, or ``"unclear"``.
 
         The interval of the share of positive labels must lie beyond 55 % or 45 %. The literature this is for
         calls shares near 75 % and 25 % skewed and those near 50 % balanced.
@@ -160,7 +160,7 @@ class Profile:
 
     @property
     def combinations(self) -> int:
-        """How many combinations of values the sensitive columns have."""
+        """Return how many combinations of values the sensitive columns have."""
         return math.prod(self.sizes.values())
 
     def to_dict(self) -> dict[str, Any]:

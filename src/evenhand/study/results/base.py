@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from evenhand._validate import kind_of, refuse
+from evenhand.study.plan.cells import Cell
 from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.lookup import setting_of
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from evenhand.study.plan.cells import Cell, Setting
+    from evenhand.study.plan.cells import Setting
     from evenhand.study.store.outcome import Outcome
 
 _OWNER = "Results"
@@ -54,6 +55,17 @@ class ResultData:
         """The cells that were not run."""
         run = {outcome.cell.id for outcome in self.outcomes}
         return tuple(cell for cell in self.plan.cells() if cell.id not in run)
+
+    @cached_property
+    def fresh(self) -> Self | None:
+        """The results of the fresh repeats in which a remedy was confirmed; None where there are none."""
+        first = self.plan.repeats
+        again = [
+            replace(outcome, cell=Cell(outcome.cell.setting, outcome.cell.repeat - first))
+            for outcome in self.outcomes
+            if outcome.cell.repeat >= first
+        ]
+        return type(self)(self.plan.with_(confirm=False), self.facts, again) if again else None
 
     @cached_property
     def failures(self) -> tuple[Outcome, ...]:
@@ -93,11 +105,14 @@ class ResultData:
 
 
 def _in_order(plan: Plan, outcomes: tuple[Outcome, ...]) -> tuple[Outcome, ...]:
-    """Return the outcomes in the plan's order; refuse a cell twice, and one that is not in the plan."""
+    """Return the outcomes in the plan's order, those that confirm a remedy last.
+
+    A cell twice is refused, and one that is not in the plan.
+    """
     known = {outcome.cell.id: outcome for outcome in outcomes}
     if len(known) < len(outcomes):
         refuse("outcomes", _OWNER, "at most one per cell", "two of one cell")
-    kept = tuple(known[id_] for id_ in (cell.id for cell in plan.cells()) if id_ in known)
+    kept = tuple(known[id_] for id_ in (cell.id for cell in plan.possible_cells()) if id_ in known)
     if len(kept) < len(outcomes):
         refuse("outcomes", _OWNER, "of cells of the plan", "one of a cell that is not in it")
     return kept
@@ -138,7 +153,7 @@ def _gather_arrays(results: ResultData) -> ResultArrays:
     of_groups = np.full((*shape, len(groups), len(rates)), np.nan)
     of_data = np.full((*shape, len(data)), np.nan)
     done = np.zeros(shape, dtype=np.bool_)
-    for outcome in outcomes:
+    for outcome in (each for each in outcomes if each.cell.repeat < results.plan.repeats):
         place = places[outcome.cell.setting.id], outcome.cell.repeat
         done[place] = outcome.failure is None
         of_measures[place] = [outcome.measures.get(name, np.nan) for name in measures]

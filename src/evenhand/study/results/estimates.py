@@ -107,7 +107,7 @@ class Comparison:
 
     @property
     def is_clear(self) -> bool:
-        """Whether there is an interval and it excludes no difference."""
+        """Return whether there is an interval and it excludes no difference."""
         return self.estimate.is_clear
 
     @property

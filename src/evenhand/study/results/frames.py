@@ -34,7 +34,7 @@ def setting_columns(settings: Sequence[Setting], task: Task) -> dict[str, list[A
     """
     numbers = {*task.measures, *task.group_numbers, *task.data_numbers}
     columns: dict[str, list[Any]] = {"mechanism": [setting.mechanism for setting in settings]}
-    for name in dict.fromkeys(name for setting in task.settings() for name in setting.options):
+    for name in dict.fromkeys(name for setting in (*task.settings(), *settings) for name in setting.options):
         column = f"{name}_option" if name in numbers else name
         columns[column] = _option_column([setting.options.get(name) for setting in settings])
     columns["epsilon"] = number_column(setting.epsilon for setting in settings)

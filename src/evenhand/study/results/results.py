@@ -16,7 +16,8 @@ from evenhand.answer.case import Command
 from evenhand.answer.compose import compose
 from evenhand.answer.gaps import judge_gaps
 from evenhand.answer.page import build_page
-from evenhand.answer.status import EFFECT_COLUMNS, judge
+from evenhand.answer.status import EFFECT_COLUMNS
+from evenhand.answer.telling import Telling
 from evenhand.errors import EvenhandError, PluginError
 from evenhand.measure.repeat_means import kind_words
 from evenhand.report.html import render, write
@@ -135,9 +136,9 @@ class Results(ResultData):
         comes to in the worst 1 of 20 releases. Of very many places those have rows that lack most, or that a
         remedy makes lack more.
         """
-        table = self.plan.task.effects(self)
-        _refuse_empty(table, self.plan.task)
-        rows = (*judge(table), *judge_gaps(table))
+        case = self.plan.task.case(self)
+        _refuse_empty(case.table, self.plan.task)
+        rows = (*Telling(case).rows, *judge_gaps(case.table))
         columns = {name: [getattr(row, name) for row in rows] for name in EFFECT_COLUMNS}
         return make_frame(columns, backend=backend)
 

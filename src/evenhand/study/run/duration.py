@@ -1,4 +1,4 @@
-"""How long a study will take, from a few cells on the data itself, and how that is said."""
+"""Tell how long a study will take, from a few cells on the data itself, and how that is said."""
 
 from __future__ import annotations
 
@@ -173,7 +173,8 @@ def spell_expected(seconds: float) -> str:
 
 def grid_size(plan: Plan) -> str:
     """Return how many settings, repeats and runs a plan has, in words; settings are those that protect."""
-    protected = [setting for setting in plan.settings() if setting.is_protected]
+    asked = [setting for setting in plan.settings() if setting not in plan.remedies]
+    protected = [setting for setting in asked if setting.is_protected]
     settings, repeats = counted(len(protected), "setting"), counted(plan.repeats, "repeat")
-    baseline = " and the unprotected one" if len(protected) < len(plan.settings()) else ""
-    return f"{settings}{baseline}, {repeats} each: {counted(len(plan.cells()), 'run')}"
+    baseline = " and the unprotected one" if len(protected) < len(asked) else ""
+    return f"{settings}{baseline}, {repeats} each: {counted(len(asked) * plan.repeats, 'run')}"

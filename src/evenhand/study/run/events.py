@@ -1,4 +1,4 @@
-"""What a running study tells whoever follows it, a bar that shows it, and how it is told to stop."""
+"""Tell what a running study tells whoever follows it, a bar that shows it, and how it is told to stop."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from evenhand.study.plan.cells import Cell
+    from evenhand.study.results.results import Results
     from evenhand.study.store.outcome import Outcome
 
     Listener = Callable[["Event"], Any]
@@ -85,6 +86,13 @@ class Timed(Event):
 
 
 @dataclass(frozen=True)
+class StageDone(Event):
+    """A stage of the study is finished, and others follow: `results` say what is known so far."""
+
+    results: Results
+
+
+@dataclass(frozen=True)
 class Cancelled(Event):
     """The study was told to stop; what is finished is stored."""
 
@@ -116,7 +124,7 @@ class Cancel:
 
     @property
     def requested(self) -> bool:
-        """Whether somebody asked."""
+        """Return whether somebody asked."""
         return self._flag.is_set()
 
 

@@ -1,4 +1,4 @@
-"""How long the runs of a study that are left will take, from the times of those that are finished."""
+"""Tell how long the runs of a study that are left will take, from the times of those that are finished."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SHORT_SECONDS = 1.0
 
 
 class RunTime(NamedTuple):
-    """How long a run took, and how much of that was compiling, which no later run does again."""
+    """Hold how long a run took, and how much of that was compiling, which no later run does again."""
 
     seconds: float
     compiling: float = 0.0
@@ -57,15 +57,21 @@ class Pace:
     The first run of each worker loads libraries, so its time is used for nothing else. On a machine where
     nothing was compiled yet the first run of each mechanism compiles: that is taken off its time, and is
     expected once more for each mechanism that has not been run. `cells` are in the order in which they are
-    handed out.
+    handed out; so many `more` follow, of which nothing else is known yet.
     """
 
     def __init__(
-        self, cells: Sequence[Cell], *, workers: int, clock: Callable[[], float] = time.monotonic
+        self,
+        cells: Sequence[Cell],
+        *,
+        workers: int,
+        more: int = 0,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._first = {cell.id for cell in cells[:workers]}
         self._left = Counter(cell.setting for cell in cells)
-        self._total, self._workers, self._clock = len(cells), max(workers, 1), clock
+        self._total, self.workers, self._clock = len(cells) + more, max(workers, 1), clock
+        self._more = more
         self._seconds: dict[Setting, float] = {}
         self._compiling: dict[str, float] = defaultdict(float)
         self._counted = 0
@@ -102,7 +108,7 @@ class Pace:
             return False
         now = self._clock()
         is_late = now - self._start >= _LONGEST_SECONDS
-        enough = 2 if is_late else max(2 * self._workers, _FEWEST_RUNS)
+        enough = 2 if is_late else max(2 * self.workers, _FEWEST_RUNS)
         watched = now - self._ready >= _WATCHED_SECONDS and self._counted >= enough
         return watched or self._counted >= _EARLY_SHARE * self._total
 
@@ -117,11 +123,12 @@ class Pace:
             for setting, count in self._left.items()
         )
         unseen = {setting.mechanism for setting in self._left} - set(self._compiling)
-        return (work + len(unseen) * fmean(self._compiling.values())) / self._workers
+        work += self._more * usual
+        return (work + len(unseen) * fmean(self._compiling.values())) / self.workers
 
 
 class Speed:
-    """How fast runs are done, those of an earlier command apart, and so is the start of workers.
+    """Hold how fast runs are done, those of an earlier command apart, and so is the start of workers.
 
     Once the study itself says how long the rest takes, that is the time left until some more runs are done.
     """

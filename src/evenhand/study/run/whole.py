@@ -21,6 +21,7 @@ from evenhand.study.run.events import (
     CellFailed,
     Event,
     Finished,
+    StageDone,
     Started,
     Timed,
     WorkerDied,
@@ -28,12 +29,13 @@ from evenhand.study.run.events import (
 )
 from evenhand.study.run.pace import Pace, RunTime, compile_clock, spread_first_repeat
 from evenhand.study.run.prepare import prepare
+from evenhand.study.run.stages import find_confirming, split_cells
 from evenhand.study.run.workers import Died, Job, Pool
 from evenhand.study.store.file import FILE, path_of
 from evenhand.study.store.store import LOCK, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
     from os import PathLike
     from pathlib import Path
 
@@ -44,9 +46,10 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Prepared
 
 _MOST_WORKERS = 1024
+_CONFIRMED = 3  # the remedy that is chosen, the page's setting and the unprotected one
 
 
-def run(
+def run(  # noqa: PLR0913 - one keyword for each option
     plan: Plan,
     *,
     frame: Any = None,
@@ -56,6 +59,7 @@ def run(
     scheduler: Any = None,
     resume: bool = False,
     retry_failed: bool = False,
+    quick: bool = False,
     progress: Any = None,
     cancel: Cancel | None = None,
 ) -> Results:
@@ -82,6 +86,8 @@ def run(
         Go on with the study that is in the folder: finished cells are not run again.
     retry_failed : bool, default False
         With `resume`, run the cells again that failed.
+    quick : bool, default False
+        Run only what says who pays, and the remedies; the rest can be run later with `resume`.
     progress : bool or callable, optional
         True shows a bar, False nothing; a function is called with every event. By default a bar is shown if
         there is a terminal or a notebook to show it in.
@@ -119,6 +125,7 @@ def run(
         scheduler=scheduler,
         resume=resume,
         retry_failed=retry_failed,
+        quick=quick,
         cancel=cancel or Cancel(),
     )
     with listening(progress) as tell, closing(runner.events()) as events:
@@ -129,7 +136,7 @@ def run(
             events.close()
             tell(runner.event(Cancelled))
             raise KeyboardInterrupt(_stopped(runner, kept=out is not None)) from None
-    return Results(plan, runner.facts, runner.outcomes.values())
+    return runner.results
 
 
 def _stopped(runner: Runner, *, kept: bool) -> str:
@@ -151,6 +158,7 @@ def follow(
     scheduler: Any = None,
     resume: bool = False,
     retry_failed: bool = False,
+    quick: bool = False,
     cancel: Cancel | None = None,
 ) -> Generator[Event]:
     """Run a study and yield what happens; the study goes on as the next event is asked for.
@@ -172,6 +180,8 @@ def follow(
         Go on with the study that is in the folder.
     retry_failed : bool, default False
         With `resume`, run the cells again that failed.
+    quick : bool, default False
+        Run only what says who pays, and the remedies.
     cancel : Cancel, optional
         Stops the study: worker processes within a second, in this process after the cell that runs.
 
@@ -180,7 +190,8 @@ def follow(
     Event
         :class:`Started`, then :class:`CellDone` or :class:`CellFailed` for each cell once it is stored, with
         a :class:`WorkerDied` where a process was lost and one ``Timed`` as soon as the time that is left can
-        be told, and at last :class:`Finished` or :class:`Cancelled`.
+        be told, a ``StageDone`` after each stage but the last, and at last :class:`Finished` or
+        :class:`Cancelled`.
 
     Raises
     ------
@@ -210,6 +221,7 @@ def follow(
         scheduler=scheduler,
         resume=resume,
         retry_failed=retry_failed,
+        quick=quick,
         cancel=cancel or Cancel(),
     ).events()
 
@@ -226,6 +238,7 @@ class Runner:
     scheduler: Any = None
     resume: bool = False
     retry_failed: bool = False
+    quick: bool = False
     cancel: Cancel = field(default_factory=Cancel)
     execute: Execute | None = None
     facts: Facts = field(init=False)
@@ -245,14 +258,37 @@ class Runner:
         if self.resume and self.out is None:
             refuse("resume", "run", "False without the folder of a study in 'out'", self.resume)
         self._store: Store | None = None
-        self._cells = self.plan.cells()
+        *self._stages, others = split_cells(self.plan)
+        self._others = [] if self.quick else others
+        self._confirming: Sequence[Cell] | None = None if self.plan.confirm and not self.quick else ()
         self._failed = 0
         self._timed: Event | None = None
 
     @property
     def total(self) -> int:
-        """All cells of the plan."""
-        return len(self._cells)
+        """All cells that are to be run; those that confirm a remedy once it is chosen."""
+        return sum(map(len, (*self._stages, self._confirming or (), self._others)))
+
+    @property
+    def results(self) -> Results:
+        """What is finished so far."""
+        return Results(self.plan, self.facts, self.outcomes.values())
+
+    def stages(self) -> Iterator[list[Cell]]:
+        """Yield the unfinished cells of each stage; which confirm a remedy is found after remedies."""
+        for stage in self._stages:
+            yield self._unfinished(stage)
+        yield self._unfinished(self._find_confirming())
+        yield self._unfinished(self._others)
+
+    def _find_confirming(self) -> Sequence[Cell]:
+        """Return the cells that confirm a remedy, once all remedies were tried."""
+        if self._confirming is None:
+            self._confirming = find_confirming(self.results)
+        return self._confirming
+
+    def _unfinished(self, cells: Iterable[Cell]) -> list[Cell]:
+        return [cell for cell in cells if cell.id not in self.outcomes]
 
     def event(self, kind: type[Event], **more: Any) -> Event:
         """Return an event of this kind, with the numbers as they are now."""
@@ -269,9 +305,11 @@ class Runner:
             prepared = self._prepared()
             self._begin(prepared)
             yield self.event(Started)
-            waiting = [cell for cell in self._cells if cell.id not in self.outcomes]
-            for news in self._news(prepared, waiting):
-                if isinstance(news, Died):
+            for news in self._news(prepared):
+                if news is None:
+                    if self._confirming is None or len(self.outcomes) < self.total:
+                        yield self.event(StageDone, results=self.results)
+                elif isinstance(news, Died):
                     yield self.event(WorkerDied, cell=news.cell, code=news.code)
                 else:
                     kind = CellDone if news.failure is None else CellFailed
@@ -279,7 +317,7 @@ class Runner:
                 if self._timed is not None:
                     yield self._timed
                     self._timed = None
-            yield self.event(Finished if len(self.outcomes) == self.total else Cancelled)
+            yield self.event(Finished if len(self.outcomes) >= self.total else Cancelled)
         finally:
             if self._store is not None:
                 is_bare = not self._store.holds_cells
@@ -304,44 +342,52 @@ class Runner:
         for outcome in self._store.outcomes():
             if outcome.failure is None or not self.retry_failed:
                 self._count(outcome)
+        if not any(map(self._unfinished, self._stages)):
+            self._find_confirming()
 
-    def _news(self, prepared: Prepared, waiting: Sequence[Cell]) -> Iterator[Outcome | Died]:
-        """Yield outcomes once they are stored."""
+    def _news(self, prepared: Prepared) -> Iterator[Outcome | Died | None]:
+        """Yield outcomes once they are stored, and None at the end of a stage."""
         job, stop = Job(self.plan, prepared, self.execute or execute), lambda: self.cancel.requested
-        workers = min(self.workers or _cores(), len(waiting))
-        if self._cluster is not None and waiting:
+        waiting = [cell for stage in (*self._stages, self._others) for cell in self._unfinished(stage)]
+        unknown = self._confirming is None and not self.plan.task.is_exact
+        more = _CONFIRMED * self.plan.repeats if unknown else len(self._unfinished(self._confirming or ()))
+        workers = min(self.workers or _cores(), len(waiting) + more)
+        if self._cluster is not None and workers:
             remote = ClusterPool(job, cluster=self._cluster, stop=stop)
-            yield from self._pooled(remote, waiting, remote.count)
+            yield from self._pooled(remote, Pace(waiting, workers=remote.count, more=more))
         elif workers > 1:
-            yield from self._pooled(Pool(job, count=workers, stop=stop), waiting, workers)
+            pool = Pool(job, count=workers, stop=stop)
+            yield from self._pooled(pool, Pace(waiting, workers=workers, more=more))
         else:
-            yield from self._alone(job, waiting)
+            yield from self._alone(job, Pace(waiting, workers=1, more=more))
 
-    def _alone(self, job: Job, waiting: Sequence[Cell]) -> Iterator[Outcome]:
+    def _alone(self, job: Job, pace: Pace) -> Iterator[Outcome | None]:
         """Compute cells in this process."""
-        pace = Pace(waiting, workers=1)
         with compile_clock() as compiled:
-            for cell in waiting:
-                if self.cancel.requested:
-                    return
-                start, before = time.monotonic(), compiled()
-                outcome = self._store_outcome(job.run(cell))
-                took = RunTime(time.monotonic() - start, compiled() - before)
-                self._note_time(pace, outcome, took, workers=1)
-                yield outcome
+            for stage in self.stages():
+                for cell in stage:
+                    if self.cancel.requested:
+                        return
+                    start, before = time.monotonic(), compiled()
+                    outcome = self._store_outcome(job.run(cell))
+                    self._note_time(pace, outcome, RunTime(time.monotonic() - start, compiled() - before))
+                    yield outcome
+                if stage:
+                    yield None
 
-    def _pooled(
-        self, pool: Pool | ClusterPool, waiting: Sequence[Cell], workers: int
-    ) -> Iterator[Outcome | Died]:
+    def _pooled(self, pool: Pool | ClusterPool, pace: Pace) -> Iterator[Outcome | Died | None]:
         """Let workers compute cells, and store what is finished before anything ends them."""
-        ordered = spread_first_repeat(waiting)
-        pace = Pace(ordered, workers=workers)
         try:
-            for news in pool.results(ordered):
-                if not isinstance(news, Died):
-                    self._store_outcome(news)
-                    self._note_time(pace, news, pool.times.get(news.cell.id, RunTime(0.0)), workers=workers)
-                yield news
+            for stage in self.stages():
+                for news in pool.results(spread_first_repeat(stage)):
+                    if not isinstance(news, Died):
+                        self._store_outcome(news)
+                        self._note_time(pace, news, pool.times.get(news.cell.id, RunTime(0.0)))
+                    yield news
+                if self.cancel.requested:
+                    break
+                if stage:
+                    yield None
             for outcome in pool.drain():
                 yield self._store_outcome(outcome)
         except (KeyboardInterrupt, GeneratorExit):
@@ -351,11 +397,11 @@ class Runner:
         finally:
             pool.close()
 
-    def _note_time(self, pace: Pace, outcome: Outcome, took: RunTime, *, workers: int) -> None:
+    def _note_time(self, pace: Pace, outcome: Outcome, took: RunTime) -> None:
         """Keep an event that tells how long the rest takes, once that is known."""
         left = pace.add(outcome.cell, took)
         if left is not None:
-            self._timed = self.event(Timed, seconds_left=left, workers=workers)
+            self._timed = self.event(Timed, seconds_left=left, workers=pace.workers)
 
     def _store_outcome(self, outcome: Outcome) -> Outcome:
         if self._store is not None:

@@ -59,7 +59,7 @@ _TRIES = 2
 
 @dataclass(frozen=True)
 class Job:
-    """What every cell of a study needs: the plan, its rows, and the function to call."""
+    """Hold what every cell of a study needs: the plan, its rows, and the function to call."""
 
     plan: Plan
     prepared: Any

@@ -142,7 +142,7 @@ def _lenient(text: bytes) -> str:
 
 
 def is_empty(connection: sqlite3.Connection) -> bool:
-    """Whether nothing was ever stored: the file is new, or a run was killed as it was made."""
+    """Return whether nothing was ever stored: the file is new, or a run was killed as it was made."""
     tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
     mark = connection.execute("PRAGMA application_id").fetchone()[0]
     return not tables and not mark

@@ -1,4 +1,4 @@
-"""What came of one cell: measures, rates of each group, times; or the error, which is a result too."""
+"""Tell what came of one cell: measures, rates of each group, times; or the error, which is a result too."""
 
 from __future__ import annotations
 

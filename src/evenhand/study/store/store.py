@@ -168,7 +168,7 @@ class Store:
 
     @property
     def holds_cells(self) -> bool:
-        """Whether any cell is stored, be it a failure."""
+        """Return whether any cell is stored, be it a failure."""
         with suppress(sqlite3.Error):
             return self._connection.execute("SELECT 1 FROM cells LIMIT 1").fetchone() is not None
         return not is_empty(self._connection)
@@ -281,7 +281,7 @@ class Store:
     def outcomes(self) -> tuple[Outcome, ...]:
         """Return what is stored of the cells of the plan, in the plan's order."""
         stored = {record.outcome.cell.id: record.outcome for record in self.records()}
-        return tuple(stored[cell.id] for cell in self.plan.cells() if cell.id in stored)
+        return tuple(stored[cell.id] for cell in self.plan.possible_cells() if cell.id in stored)
 
     def records(self) -> tuple[Record, ...]:
         """Return every stored cell with what it was computed with, those of earlier plans too.
@@ -296,7 +296,7 @@ class Store:
     @cached_property
     def _cells_by_id(self) -> dict[str, Cell]:
         """The cells of the plan by their names; unlike those of a row they have labels."""
-        return {cell.id: cell for cell in self.plan.cells()}
+        return {cell.id: cell for cell in self.plan.possible_cells()}
 
     def _record(self, row: tuple[Any, ...], tables: dict[str, str]) -> Record:
         outcome = outcome_of(row, file=self._path.name, known=self._cells_by_id)

@@ -1,4 +1,4 @@
-"""What a kind of study is: which settings it compares, how it prepares rows, runs cells and reads results.
+"""Declare a kind of study: which settings it compares, how it prepares rows, runs cells and reads results.
 
 Everything else in :mod:`evenhand.study` works for any kind. A further kind is a subclass of :class:`Task` and
 one line in :mod:`evenhand.study.tasks.registry`.
@@ -24,10 +24,11 @@ from evenhand.report.language import LANGUAGES
 from evenhand.report.words import number
 from evenhand.study.page.words import words_in
 from evenhand.study.plan.script import ScriptCell, script_cells
+from evenhand.study.tasks.effects.options import page_setting
 from evenhand.study.tasks.measure import Measure, count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -86,7 +87,7 @@ class Prepared:
 
 
 class StudyPlan(Protocol):
-    """What a task reads of :class:`evenhand.study.Plan`, which imports tasks."""
+    """Hold what a task reads of :class:`evenhand.study.Plan`, which imports tasks."""
 
     @property
     def data(self) -> DataSource | None:
@@ -98,7 +99,7 @@ class StudyPlan(Protocol):
 
     @property
     def name(self) -> str:
-        """What the study is called."""
+        """Return what the study is called."""
 
     def to_toml(self) -> str:
         """Return the plan as TOML."""
@@ -143,16 +144,16 @@ class Task(ABC):
     @property
     @abstractmethod
     def measures(self) -> Mapping[str, Measure]:
-        """What every cell measures, by name and in order."""
+        """Return what every cell measures, by name and in order."""
 
     @property
     def group_numbers(self) -> Mapping[str, Measure]:
-        """What every cell tells of each group, by name and in order."""
+        """Return what every cell tells of each group, by name and in order."""
         return {}
 
     @property
     def data_numbers(self) -> tuple[str, ...]:
-        """What every cell tells besides, by name and in order."""
+        """Return what every cell tells besides, by name and in order."""
         return ()
 
     def measure(self, name: str) -> Measure:
@@ -171,6 +172,18 @@ class Task(ABC):
     @abstractmethod
     def settings(self) -> Iterator[Setting]:
         """Yield every protected setting once."""
+
+    def is_first_step(self, setting: Setting) -> bool:  # noqa: ARG002 - for subclasses
+        """Return whether a protected setting is without a remedy, so that a page may be about it."""
+        return True
+
+    def find_page(self, settings: Iterable[Setting]) -> Setting:
+        """Return the setting that a page is about: the nearest to epsilon 1 that is without a remedy.
+
+        It is fixed before results are seen.
+        """
+        protected = [each for each in settings if each.is_protected]
+        return page_setting([each for each in protected if self.is_first_step(each)] or protected)
 
     @property
     def overlap(self) -> float:
@@ -229,7 +242,7 @@ class Task(ABC):
             options = [Option(str(each), "unprotected", method=each.label) for each in protected]
             return EffectTable((Option("unprotected"), *options), (), str(page or protected[0]))
         table: EffectTable = make(self, results, page=page)
-        return table
+        return replace(table, fresh=self._confirm(results, table))
 
     def case(self, results: Any, *, page: Setting | None = None, language: str = "en") -> Case:
         """Return what a page on the results needs beside its table of effects.
@@ -253,7 +266,15 @@ class Task(ABC):
                 language=language,
             )
         case: Case = make(self, results, page=page, language=language)
-        return case
+        fresh = self._confirm(results, case.table)
+        return replace(case, table=replace(case.table, fresh=fresh))
+
+    def _confirm(self, results: Any, table: EffectTable) -> EffectTable | None:
+        """Return the table of the fresh repeats in which a remedy was run again, if there are such."""
+        if results.fresh is None:
+            return None
+        page = next(each for each in results.settings if str(each) == table.page)
+        return self.effects(results.fresh, page=page)
 
     def advised(self, *, owner: str, parameter: str) -> Any:
         """Return the task itself where its protocols can be recommended; refuse it elsewhere."""
@@ -287,7 +308,7 @@ class Task(ABC):
     @property
     @abstractmethod
     def fixed(self) -> dict[str, Any]:
-        """What all cells share, in JSON's types: everything but the grid."""
+        """Return what all cells share, in JSON's types: everything but the grid."""
 
     @abstractmethod
     def to_toml(self) -> dict[str, Any]:

@@ -67,7 +67,13 @@ def group_rows(schema: Schema, codes: Mapping[str, Codes]) -> GroupedRows:
         names = [f"'{brief(labels[place])}'" for place in pooled]
         say = words_in(language_now()).say
         notes.append(Note("method", say("method.pooled", groups=names, most=most, label=shown[-1])))
-    _refuse_one_group(schema, len(kept), len(shown))
+    elif pooled:
+        say = words_in(language_now()).say
+        notes.append(
+            Note("method", say("method.not_pooled", group=f"'{brief(labels[pooled[0]])}'", most=most))
+        )
+    is_ignored = len(pooled) == 1 and all(sizes[place] < most for place in kept)
+    _refuse_one_group(schema, len(kept), 1 if is_ignored else len(shown))
     places = np.full(column.size, len(shown), dtype=np.int64)  # where no group is stated
     places[kept] = len(shown) - 1
     places[alone] = np.arange(len(alone))
@@ -124,6 +130,26 @@ def _empty(schema: Schema, groups: int) -> tuple[Note, ...]:
 
 
 # --- margins --------------------------------------------------------------------------------------
+
+
+def report_groups(
+    prepared: Prepared,
+    rows: NDArray[np.intp],
+    predicted: NDArray[Any],
+    scores: NDArray[np.float64] | None,
+) -> tuple[GroupReport, dict[str, dict[str, float]]]:
+    """Return the report on test rows whose people are in a group, and the rates of all groups and margins."""
+    facts, weights = prepared.facts, prepared.weights_of(rows)
+    report = group_report(
+        prepared.target[rows],
+        predicted,
+        prepared.group[rows],
+        privileged=facts.privileged,
+        groups=range(len(facts.groups)),
+        scores=scores,
+        weights=weights,
+    )
+    return report, rates_by_group(report, facts.groups) | margin_rates(prepared, rows, predicted, weights)
 
 
 def rates_by_group(report: GroupReport, labels: Iterable[str]) -> dict[str, dict[str, float]]:

@@ -1,4 +1,4 @@
-"""What a task measures: each number in words, between which limits it lies, and which way is better."""
+"""Declare what a task measures: each number in words, its limits, and which way is better."""
 
 from __future__ import annotations
 

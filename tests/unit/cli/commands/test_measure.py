@@ -4,6 +4,7 @@ import csv
 import html
 import json
 import re
+import shlex
 
 import pytest
 
@@ -187,6 +188,50 @@ def test_the_page_says_how_to_make_it_again(call, predictions, monkeypatch):
     assert again[:2] == ["evenhand", "measure"]
     assert call(*again[1:], "--json").exit_code == 0
     assert again[-1] == "--unwanted"
+
+
+@pytest.mark.parametrize(("answer", "option"), [("y", "--unwanted"), ("", "--wanted"), ("n", "--wanted")])
+def test_a_terminal_asks_whether_a_prediction_hurts(call, predictions, monkeypatch, tmp_path, answer, option):
+    """If it guessed, whoever audits alarms would read of the group that gets too few of them."""
+    monkeypatch.setattr("evenhand.cli.terminal.console.Terminal.is_interactive", True)
+    done = call("measure", predictions, *ROLES, input=f"{answer}\n")
+
+    assert "Does it hurt people to be predicted approved = 1, as a flag does?" in " ".join(
+        done.stderr.split()
+    )
+    assert done.exit_code == 0
+    assert re.search(rf"evenhand measure .* {option}\b", text_of(tmp_path / "measure.html"))
+    assert "Nobody said so" not in text_of(tmp_path / "measure.html")
+
+
+@pytest.mark.parametrize("option", ["--wanted", "--unwanted"])
+def test_nobody_is_asked_what_was_typed(call, predictions, monkeypatch, tmp_path, option):
+    monkeypatch.setattr("evenhand.cli.terminal.console.Terminal.is_interactive", True)
+    done = call("measure", predictions, *ROLES, option, input="")
+
+    assert "Does it hurt" not in done.stderr
+    verb = {"--wanted": "is good for people.", "--unwanted": "hurts people, as a flag does."}[option]
+    assert f"Read as: being predicted approved = 1 {verb}" in text_of(tmp_path / "measure.html")
+
+
+def test_without_a_terminal_the_reading_is_told_with_a_command_that_gives_the_other(
+    call, predictions, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    done = call("measure", predictions.name, *ROLES, "--json")
+    told = json.loads(done.stdout)
+    *_, other = told["next"]
+
+    assert (told["unwanted"], told["unwanted_given"]) == (False, False)
+    assert "Read as: being predicted approved = 1 is good for people. Nobody said so" in " ".join(
+        done.stderr.split()
+    )
+    assert other in text_of(tmp_path / "measure.html")
+    again = call(*shlex.split(other)[1:], "--json")
+    assert again.exit_code == 0
+    told = json.loads(again.stdout)
+    assert (told["unwanted"], told["unwanted_given"], len(told["next"])) == (True, True, 1)
+    assert told["files"]["report"].endswith("measure-unwanted.html")
 
 
 @pytest.mark.parametrize("mark", ["semicolon", ";"])

@@ -247,3 +247,11 @@ def test_a_target_that_was_typed_must_be_in_the_table(call, file):
 
     assert done.exit_code == 2
     assert "--target names hired, which is not in --columns" in " ".join(done.stderr.split())
+
+
+def test_a_column_that_is_typed_twice_is_said_to_be(call, file):
+    """If not, the message speaks of too few columns, and a schema file would not help."""
+    done = call("audit", "release", file, "--columns", "sex,sex", "--protected", "sex")
+
+    assert done.exit_code == 2
+    assert "holds one column twice" in done.stderr

@@ -7,24 +7,42 @@ from evenhand.study import Plan
 from evenhand.study.tasks.registry import task_of_kind
 from unit.cli.commands.test_audit_options import STUDIES
 
+AMOUNTS = {"release": ("off=10", "hidden=2"), "decide": ("50", "short=2%")}
+"""What may matter in a kind that tells other things than rates."""
+
 
 @pytest.mark.parametrize("kind", STUDIES)
 def test_what_matters_can_be_typed_for_every_kind(call, file, fake, kind):
     """If not, a person would be told what does not matter to them."""
-    typed = ["--matters", "50", "--matters", "short=2%"]
+    amounts = AMOUNTS.get(kind, ("50", "20"))
+    typed = [word for amount in amounts for word in ("--matters", amount)]
     assert call("audit", kind, file, *STUDIES[kind], *typed, "--out", "s").exit_code == 0
 
-    assert fake[0]["plan"].matters == Plan.load("s/plan.toml").matters == ("50", "short=2%")
+    assert fake[0]["plan"].matters == Plan.load("s/plan.toml").matters == amounts
+
+
+@pytest.mark.parametrize(
+    ("kind", "word"),
+    [("collect", "short=2%"), ("learn", "off=5"), ("release", "selected=50"), ("release", "50")],
+)
+def test_what_a_kind_does_not_tell_cannot_matter(call, file, fake, kind, word):
+    """If not, it is accepted and ignored, and a person believes that their limit holds."""
+    done = call("audit", kind, file, *STUDIES[kind], "--matters", word, "--out", "s")
+
+    assert done.exit_code == 2
+    assert task_of_kind(kind).effect_names[0] in done.stderr
+    assert not fake
 
 
 @pytest.mark.parametrize("kind", STUDIES)
 def test_what_matters_replaces_what_the_plan_says(call, file, fake, kind):
     """If not, a study that goes on would keep limits that nobody wants any more."""
-    assert call("audit", kind, file, *STUDIES[kind], "--matters", "50", "--out", "s").exit_code == 0
-    assert call("audit", "--plan", "s/plan.toml", "--out", "t", "--matters", "20").exit_code == 0
+    first, then = AMOUNTS.get(kind, ("50", "20"))
+    assert call("audit", kind, file, *STUDIES[kind], "--matters", first, "--out", "s").exit_code == 0
+    assert call("audit", "--plan", "s/plan.toml", "--out", "t", "--matters", then).exit_code == 0
     assert call("audit", "--plan", "s/plan.toml", "--out", "u").exit_code == 0
 
-    assert [each["plan"].matters for each in fake] == [("50",), ("20",), ("50",)]
+    assert [each["plan"].matters for each in fake] == [(first,), (then,), (first,)]
     assert len({tuple(cell.id for cell in each["plan"].cells()) for each in fake}) == 1
 
 
@@ -67,7 +85,8 @@ def test_an_unknown_effect_is_refused_with_those_of_the_kind(call, file, fake, k
 
     told, own = " ".join(done.stderr.split()), task_of_kind(kind).effect_names
     names = ", ".join(own)
-    assert f"--matters must be an amount above 0 such as 50, or with one of {names}: {own[0]}=50." in told
+    plain = "" if kind == "release" else " such as 50, or"
+    assert f"--matters must be an amount above 0{plain} with one of {names}: {own[0]}=50." in told
     assert "Got 'nope=3' instead." in told
     assert not [name for name in EFFECTS if name not in own and f" {name}" in told]
 

@@ -19,9 +19,11 @@ TASKS = [CollectTask(), LearnTask(), ReleaseTask(["sex", "job"]), DecideTask(rul
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.kind)
 def test_what_matters_is_a_field_of_every_plan_and_of_its_file(task):
     """If not, a plan file would read its results by other limits than the study did."""
-    plan = Plan(task=task, matters=["50", "short=2%"])
+    first, second, *_ = task.effect_names
+    amounts = (f"{first}=50", f"{second}=2%")
+    plan = Plan(task=task, matters=list(amounts))
 
-    assert plan.matters == ("50", "short=2%")
+    assert plan.matters == amounts
     assert Plan.from_toml(plan.to_toml()) == plan
     assert Plan(matters=50).matters == Plan(matters="50").matters == ("50",)
     assert "matters" not in Plan(task=task).to_toml()
@@ -118,11 +120,12 @@ def _decided():
 def test_what_matters_reaches_the_table_of_every_kind(study):
     """If not, an option would be taken and passed over."""
     results = study()
-    again = _again(results, matters=["77", "short=3%"])
+    first, second, *_ = results.plan.task.effect_names
+    again = _again(results, matters=[f"{first}=77", f"{second}=3%"])
 
     assert not results.plan.task.effects(results).matters
-    assert again.plan.task.effects(again).matters["selected"] == (77.0, 0.0)
-    assert again.plan.task.effects(again).matters["short"] == (0.0, 0.03)
+    assert again.plan.task.effects(again).matters[first] == (77.0, 0.0)
+    assert again.plan.task.effects(again).matters[second] == (0.0, 0.03)
 
 
 @pytest.mark.parametrize("study", [_collected, learn.small_study, release.study, _decided, decide.money])

@@ -7,9 +7,11 @@ import pytest
 import evenhand as eh
 from attacks._report_payloads import PAYLOADS
 from evenhand.answer.compose import compose
+from evenhand.answer.status import judge
 from evenhand.errors import InvalidParameterError
 from evenhand.report import render
 from evenhand.study.predictions.case import case
+from evenhand.study.predictions.effects import ALL, DECISIONS, LACKING, effects
 from unit.report._parsing import Parsed
 from unit.study.predictions._cases import HIDDEN, SHOWN, audit, crossed_people, people
 
@@ -21,6 +23,15 @@ def scored(gap=1.0, n=9_000, groups=("men", "women", "girls", "boys", "nurses", 
     truth = (rng.random(n) < 0.5).astype(int)
     scores = rng.normal(1.5 * truth - gap * (group == groups[1]), 1)
     return audit(truth, (scores > 0.75).astype(int), list(group), scores=scores, called="hired")
+
+
+def draw_scored(n=4_000):
+    """Return outcomes, decisions, groups and scores of people; the scores of women are too low."""
+    rng = np.random.default_rng(3)
+    group = rng.choice(["men", "women"], size=n)
+    truth = (rng.random(n) < 0.5).astype(int)
+    scores = rng.normal(1.5 * truth - (group == "women"), 1)
+    return truth, (scores > 0.75).astype(int), list(group), scores
 
 
 def view_of(found, **more):
@@ -50,6 +61,77 @@ def test_unwanted_decisions_are_told_of_those_they_hit():
     assert view.verdict == "Men fare worse than others."
     assert all(part in view.how_much.text for part in ("1,000 men", "flagged", "300", "others 150"))
     assert view.panels[0].unit == "of 1,000 in each group who should not be flagged"
+
+
+@pytest.mark.parametrize(
+    ("language", "unwanted", "said"),
+    [
+        ("en", None, "Read as: being predicted offer = 1 is good for people."),
+        ("en", False, "Read as: being predicted offer = 1 is good for people."),
+        ("en", True, "Read as: being predicted offer = 1 hurts people, as a flag does."),
+        ("de", False, "Gelesen als: Die Vorhersage offer = 1 ist gut für Menschen."),
+        ("de", True, "Gelesen als: Die Vorhersage offer = 1 schadet Menschen, wie eine Meldung."),
+    ],
+)
+def test_the_page_says_whether_a_prediction_was_read_as_good_or_bad(language, unwanted, said):
+    """If it were not said, nobody would notice that an alarm was read as a gift."""
+    assert said in view_of(audit(*people(), unwanted=unwanted), language=language).method
+
+
+def test_a_reading_that_nobody_gave_comes_with_the_command_of_the_other():
+    assumed, given = (
+        view_of(
+            audit(*people(), unwanted=unwanted), command="evenhand measure x.csv", other="again --unwanted"
+        )
+        for unwanted in (None, False)
+    )
+
+    hint = "Nobody said so; if it hurts them, as a flag does, add --unwanted (in Python, unwanted=True)."
+    assert (hint in assumed.method, hint in given.method) == (True, False)
+    assert [each.line for each in assumed.commands] == ["evenhand measure x.csv", "again --unwanted"]
+    assert [each.line for each in given.commands] == ["evenhand measure x.csv"]
+
+
+@pytest.mark.parametrize(
+    ("unwanted", "said"),
+    [
+        (False, "Of 1,000 qualified women, 550 were refused; of 1,000 others 200."),
+        (True, "Of 1,000 men who should not be flagged, 300 were; of 1,000 others 150."),
+    ],
+)
+def test_each_reading_names_the_group_and_the_rate_that_it_hurts(unwanted, said):
+    assert view_of(audit(*people(), unwanted=unwanted)).how_much.text == said
+
+
+def test_flags_are_missed_and_not_refused_and_nobody_qualifies_for_one():
+    view = view_of(audit(*people(), unwanted=True))
+    told = " ".join([*texts_of(view), *(f"{panel.title} {panel.unit}" for panel in view.panels)])
+
+    assert [panel.title for panel in view.panels] == ["Wrongly flagged", "Missed"]
+    assert view.panels[1].unit == "of 1,000 in each group who should be flagged"
+    assert not any(word in told for word in ("qualified", "refused", "selected"))
+    open_view = view_of(audit(*people(women=(155, 45, 60, 140)), unwanted=True))
+    told = "To tell, about 12,000 men who should not be flagged are needed."
+    assert open_view.what_to_do.text == told
+
+
+@pytest.mark.parametrize(("unwanted", "effect"), [(False, "wrongly_refused"), (True, "wrongly_selected")])
+def test_a_remedy_evens_out_the_rate_that_the_page_names(unwanted, effect):
+    """A gap of wrong flags is not answered by equal selection, nor by equal misses."""
+    truth, predicted, group, scores = draw_scored()
+    found = audit(truth, predicted, group, scores=scores, unwanted=unwanted)
+    table = effects(found)
+    rows = {(row.setting, row.group, row.effect): row for row in judge(table)}
+    worst = {False: "women", True: "men"}[unwanted]
+
+    assert rows[DECISIONS, worst, effect].is_harm
+    gaps = {
+        option: abs(rows[option, "men", effect].rate - rows[option, "women", effect].rate)
+        for option in (DECISIONS, LACKING, ALL)
+    }
+    assert max(gaps[LACKING], gaps[ALL]) < 30 < 150 < gaps[DECISIONS]
+    text = {False: "an easier cut-off", True: "a higher cut-off"}[unwanted]
+    assert text in view_of(found).what_to_do.text
 
 
 def test_a_remedy_that_passes_is_recommended_with_its_cut_off():
@@ -96,7 +178,7 @@ def test_what_cannot_be_said_has_both_sides_and_the_people_it_takes():
     view = view_of(audit(*people(women=(155, 45, 60, 140))))
 
     assert view.how_much.text == "Beside others, 70 fewer to 120 more of 1,000 women could be refused."
-    assert view.what_to_do.text == "It takes about 2,900 qualified women to tell."
+    assert view.what_to_do.text == "To tell, about 2,900 qualified women are needed."
 
 
 def test_the_same_answer_for_all_is_no_protected_model():
@@ -222,8 +304,9 @@ def test_small_groups_are_pooled_by_a_declared_rule():
     assert "other groups" in found.rows.labels
     assert any("fewer than 30 people" in line for line in view.method)
     assert any(line.label == "People of other groups" for panel in view.panels for line in panel.lines)
-    with pytest.raises(InvalidParameterError, match="pool_below"):
-        eh.measure.page(truth, predicted, columns, pool_below=0)
+    for too_much in (0, 10_000):
+        with pytest.raises(InvalidParameterError, match="pool_below"):
+            eh.measure.page(truth, predicted, columns, pool_below=too_much)
 
 
 def test_a_privileged_combination_is_given_as_a_tuple():

@@ -10,7 +10,7 @@ from attacks._study_cells import cheap, picky, small_plan
 from evenhand.errors import InvalidParameterError, PlanError, StudyStoreError
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
-from evenhand.study.run.events import Cancel, Cancelled, CellDone, CellFailed, Finished, Started
+from evenhand.study.run.events import Cancel, Cancelled, CellDone, CellFailed, Finished, StageDone, Started
 from evenhand.study.run.whole import Runner, follow
 from evenhand.study.store.canonical import canonical_table
 from evenhand.study.store.outcome import Failure, Outcome
@@ -29,16 +29,40 @@ def _all(plan=PLAN, **more):
     return list(_runner(plan, **more).events())
 
 
+def _count(events):
+    return sum(isinstance(event, CellDone) for event in events)
+
+
 # --- events ---------------------------------------------------------------------------------------
 
 
 def test_a_study_tells_its_beginning_each_cell_and_its_end():
     events = _all()
 
-    assert [type(event) for event in events] == [Started, *[CellDone] * 6, Finished]
-    assert [event.done for event in events] == [0, 1, 2, 3, 4, 5, 6, 6]
+    assert [type(event) for event in events] == [
+        Started, *[CellDone] * 4, StageDone, *[CellDone] * 2, Finished
+    ]  # fmt: skip
+    assert [event.done for event in events] == [0, 1, 2, 3, 4, 4, 5, 6, 6]
     assert {event.total for event in events} == {6}
-    assert [event.outcome.cell for event in events[1:-1]] == list(CELLS)
+    told = [event.outcome.cell for event in events if isinstance(event, CellDone)]
+    assert set(told) == set(CELLS)
+
+
+def test_who_pays_is_known_after_the_first_stage():
+    """The page is about the epsilon nearest to 1: its runs and the unprotected ones come first."""
+    events = _all()
+    first = next(event for event in events if isinstance(event, StageDone)).results
+
+    assert {float(outcome.cell.setting.epsilon or 0) for outcome in first.outcomes} == {0.0, 1.0}
+    assert {float(cell.setting.epsilon) for cell in first.missing} == {2.0}
+
+
+def test_a_quick_study_leaves_the_other_epsilons_for_later(tmp_path):
+    events = _all(out=tmp_path, quick=True)
+    assert events[-1] == Finished(done=4, failed=0, total=4)
+
+    rest = _all(out=tmp_path, resume=True)
+    assert [event.done for event in rest] == [4, 5, 6, 6]
 
 
 def test_a_cell_is_stored_before_it_is_told(tmp_path):
@@ -117,7 +141,9 @@ def test_a_resumed_study_runs_only_what_is_missing(tmp_path):
     events = _all(out=tmp_path, resume=True)
 
     assert events[0] == Started(done=4, failed=0, total=6)
-    assert [event.outcome.cell for event in events[1:-1]] == list(CELLS[4:])
+    before = [cell for cell in CELLS if float(cell.setting.epsilon or 1) == 1]
+    run_now = [event.outcome.cell for event in events if isinstance(event, CellDone)]
+    assert set(run_now) == set(CELLS) - set(before)
 
 
 def test_resuming_a_finished_study_runs_nothing(tmp_path):
@@ -127,7 +153,7 @@ def test_resuming_a_finished_study_runs_nothing(tmp_path):
 
 
 def test_resuming_where_nothing_is_begins(tmp_path):
-    assert len(_all(out=tmp_path / "new", resume=True)) == 8
+    assert _count(_all(out=tmp_path / "new", resume=True)) == 6
 
 
 def test_failed_cells_run_again_only_if_asked(tmp_path):
@@ -162,7 +188,7 @@ def test_another_study_is_refused_by_what_differs(tmp_path, changes, words):
 
     with pytest.raises(StudyStoreError, match=words):
         _all(PLAN.with_(**changes), out=tmp_path, resume=True)
-    assert len(_all(out=tmp_path, resume=True)) == 7
+    assert _count(_all(out=tmp_path, resume=True)) == 5
 
 
 def test_another_grid_goes_on(tmp_path):
@@ -180,13 +206,13 @@ def test_a_second_run_in_the_same_folder_is_refused(tmp_path):
     with pytest.raises(StudyStoreError, match="Another process"):
         _all(out=tmp_path, resume=True)
     first.close()
-    assert len(_all(out=tmp_path, resume=True)) == 8
+    assert _count(_all(out=tmp_path, resume=True)) == 6
 
 
 def test_a_plan_that_does_not_fit_leaves_the_folder_free(tmp_path):
     with pytest.raises(PlanError, match="'data' is missing"):
         _all(Plan(), out=tmp_path)
-    assert len(_all(out=tmp_path)) == 8
+    assert _count(_all(out=tmp_path)) == 6
 
 
 # --- files ----------------------------------------------------------------------------------------

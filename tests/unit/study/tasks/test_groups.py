@@ -98,11 +98,45 @@ def test_one_small_group_and_a_privileged_one_are_never_pooled():
     assert "other groups" not in kept.labels
 
 
+def test_a_limit_that_joins_nothing_is_told_or_refused():
+    """If not, somebody believes that small groups were joined, and reads them one by one."""
+    codes = {"sex": np.array([0] * 50 + [1] * 50), "race": np.array([0] * 45 + [1] * 5 + [0] * 50)}
+    told = group_rows(schema(pool_below=10), codes).notes
+    two = schema(protected="sex", privileged="women", pool_below=60)
+
+    assert any("alone has fewer than 10 people" in note for note in told)
+    assert not any("alone" in note for note in group_rows(schema(), codes).notes)
+    with pytest.raises(PlanError, match="makes one group of all"):
+        group_rows(two, codes)
+
+
 def test_groups_of_one_column_may_be_pooled_too():
     facts = prepare(plan(protected="race", privileged="white", pool_below=250), frame=people()).facts
 
     assert facts.groups == ("white", "other groups")
     assert facts.privileged == 0
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("protocol", ["grr", "oue"])
+def test_reports_of_pooled_groups_are_compared_by_value_and_not_by_place(protocol, missing):
+    """Places of pooled groups are not codes of reports: the reported gap was that of another group."""
+    frame = people(3_000, seed=5, races=("asian", "black", "white"))
+    race, draws = np.array(frame["race"], dtype=object), np.random.default_rng(1)
+    race[:300] = None if missing else "white"
+    pay = (draws.random(3_000) < np.where(race == "white", 0.7, 0.3)).astype(int)
+    frame = frame.set_column(1, "race", pa.array(race)).set_column(3, "pay", pa.array(pay))
+    roles = {"protected": "race", "sensitive": "race", "privileged": "white"}
+    task = CollectTask(protocol, 20, model="logistic")
+    plain, pooled = (
+        run(plan(task, pool_below=below, **roles), frame=frame, workers=1) for below in (None, 2_900)
+    )
+
+    assert pooled.facts.groups == ("white", "other groups")
+    for one, other in zip(plain.outcomes, pooled.outcomes, strict=True):
+        assert other.data == pytest.approx(one.data, nan_ok=True)
+        if other.cell.setting.mechanism == "grr":  # at this epsilon all reports are true
+            assert other.data["reported"] == pytest.approx(other.data["true"], abs=0.02)
 
 
 def test_a_privileged_combination_that_nobody_has_is_refused():

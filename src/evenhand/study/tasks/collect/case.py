@@ -1,4 +1,4 @@
-"""What a page on a collection says around its table: question, names, the promise, commands."""
+"""Say what stands around the table of a collection: question, names, the promise, commands."""
 
 from __future__ import annotations
 
@@ -20,7 +20,13 @@ from evenhand.study.tasks.collect.prepare import telling_columns
 from evenhand.study.tasks.collect.task import privatize_command
 from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.protection import promise_of, state_rows, strategy_of
-from evenhand.study.tasks.shared.report_settings import NAME, OptimalWay, protocol_parameters
+from evenhand.study.tasks.shared.report_settings import (
+    NAME,
+    OptimalWay,
+    drop_parity,
+    has_parity,
+    protocol_parameters,
+)
 from evenhand.study.tasks.shared.side_by_side import classifier_case
 
 if TYPE_CHECKING:
@@ -81,7 +87,7 @@ def name_settings(
     """Return how settings are called without their epsilon: by what differs from the page's own.
 
     The page's is called by its protocol, such as "GRR"; another by its protocol ("Optimal"), by how it
-    reports several columns ("answers together"), or by both.
+    reports several columns ("answers together"), or by both; after the same reports by what follows them.
     """
     own_protocol, own_columns = _way_of(page, schema, words)
     names = {}
@@ -92,7 +98,11 @@ def name_settings(
         protocol, columns = _way_of(setting, schema, words)
         differs = columns if columns != own_columns else ""
         is_named = protocol != own_protocol or not differs
-        names[setting] = ", ".join(part for part in (protocol if is_named else "", differs) if part)
+        name = ", ".join(part for part in (protocol if is_named else "", differs) if part)
+        if has_parity(setting):
+            parity = words.say("learn.parity")
+            name = parity if drop_parity(setting).label == page.label else f"{name} + {parity}"
+        names[setting] = name
     return _tell_apart(names, schema)
 
 
@@ -138,10 +148,12 @@ def _name_options(names: dict[Setting, str], table: EffectTable, words: Words) -
         if setting.epsilon is not None and float(setting.epsilon) != page.epsilon:
             said = words.say("classifier.at", name=name, epsilon=setting.epsilon)
         column = words.say("collect.column", epsilon=setting.epsilon) if option == page else said
-        if option.is_remedy:
-            joint = name == words.say("collect.way_combined")
-            use = words.say("collect.use_combined" if joint else "classifier.use", name=name)
+        if option.is_remedy and not option.needs_group:
+            ways = (each for each in (_JOINT, "optimal") if name == words.say(f"collect.way_{each}"))
+            way = next(ways, "")
+            use = words.say(f"collect.use_{way}" if way else "classifier.use", name=name)
         note = words.say("collect.outcomes") if setting.mechanism == NAME else ""
+        note = words.say("learn.group") if option.needs_group else note
         options[option.name] = OptionName(said, column, use, note)
     return options
 
@@ -165,6 +177,8 @@ def _warnings(page: Setting, guarantee: Guarantee, language: str) -> list[Warned
 
 def _promise(results: ResultData, page: Setting, guarantee: Guarantee, words: Words) -> Promise:
     schema = results.facts.schema
+    if has_parity(page):
+        return Promise(words.say("collect.nothing"))
     strategy = strategy_of(page, schema)
     columns, target = [plain(name) for name in strategy.columns], plain(schema.target)
     hidden = {*strategy.columns, schema.target}
@@ -231,7 +245,7 @@ def _takes_public_rates(setting: Setting) -> bool:
     """Return whether the command can do what the optimal protocol of a setting does, from public rates."""
     way = OptimalWay.of(setting)
     is_usual = (way.error, way.kind, way.as_printed, way.target) == ("grr", "ratio", False, None)
-    is_public = way.outcomes == "pilot" or way.known is not None
+    is_public = way.outcomes == "pilot" or way.known_outcomes is not None
     return is_usual and is_public and setting.option("strategy") != _JOINT
 
 

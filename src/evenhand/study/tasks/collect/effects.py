@@ -1,4 +1,4 @@
-"""What a collection does to each group: effects of the model that learns from reports."""
+"""Tell what a collection does to each group: effects of the model that learns from reports."""
 
 from __future__ import annotations
 
@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.study.plan.cells import canonical
 from evenhand.study.tasks.effects.classifiers import classifier_effects
-from evenhand.study.tasks.effects.options import options_of, page_setting
+from evenhand.study.tasks.effects.options import BASELINE, options_of
 from evenhand.study.tasks.shared.protection import strategy_of
-from evenhand.study.tasks.shared.report_settings import NAME, OptimalWay, protocol_parameters
+from evenhand.study.tasks.shared.report_settings import (
+    NAME,
+    OptimalWay,
+    drop_parity,
+    has_parity,
+    protocol_parameters,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,21 +36,28 @@ def effects(task: CollectTask, results: ResultData, *, page: Setting | None = No
     """
     schema = results.facts.schema
     protected = [each for each in results.settings if each.is_protected]
-    page = page or page_setting(protected)
+    page = page or task.find_page(protected)
     twins = find_twins(protected, page, schema)
 
     def is_remedy(setting: Setting) -> bool:
         is_new = setting.epsilon == page.epsilon and setting not in twins
         return is_new and _keeps_promise(setting, page, schema)
 
-    options = {
-        each.name: each for each in options_of(results, page, is_remedy=is_remedy, simplicity=_simplicity)
-    }
+    known = set(protected)
+
+    def step_before(setting: Setting) -> Setting:
+        before = drop_parity(setting)
+        return before if has_parity(setting) and before in known else BASELINE
+
+    listed = options_of(results, page, reference=step_before, is_remedy=is_remedy, simplicity=_simplicity)
+    options = {each.name: each for each in listed}
     for setting in protected:
         name = str(setting)
         if setting.mechanism == NAME:
             in_all = float(setting.epsilon or 0) + float(OptimalWay.of(setting).budget or 0)
             options[name] = replace(options[name], epsilon=in_all)  # with what counting the groups costs
+        if has_parity(setting):
+            options[name] = replace(options[name], needs_group=True)
         if setting in twins:
             options[name] = replace(options[name], method="")  # no curve of its own
     return classifier_effects(results, options.values(), page, test=None if task.folds else task.test)
@@ -76,7 +89,7 @@ def _keeps_promise(setting: Setting, page: Setting, schema: Schema) -> bool:
 
 def reports_of(setting: Setting, schema: Schema) -> Any:
     """Return what settings that draw the same reports have in common."""
-    if setting.mechanism == NAME:
+    if setting.mechanism == NAME or has_parity(setting):
         return setting.id
     strategy = strategy_of(setting, schema)
     laws = tuple(
@@ -88,5 +101,6 @@ def reports_of(setting: Setting, schema: Schema) -> Any:
 
 
 def _simplicity(setting: Setting) -> int:
-    """Return how much a way asks of whoever collects: a protocol, then joint reports, then outcome rates."""
-    return 2 * (setting.mechanism == NAME) + int(setting.option("strategy") == "combined")
+    """Return how much a way asks of whoever collects: a protocol, joint reports, outcome rates, groups."""
+    joint = int(setting.option("strategy") == "combined")
+    return joint + 2 * (setting.mechanism == NAME) + 4 * has_parity(setting)

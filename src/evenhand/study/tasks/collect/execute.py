@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,13 +11,16 @@ from threadpoolctl import threadpool_limits
 
 from evenhand.learn.encoding.reports import feature_matrix, layout
 from evenhand.learn.models import classifier, number_type, predict_codes
-from evenhand.measure import MEASURES, RATES, group_report
+from evenhand.learn.parity.answers import answer_chances, choose_answers
+from evenhand.learn.parity.closest import closest_rates
+from evenhand.learn.parity.key import BITS
+from evenhand.measure import MEASURES, RATES
 from evenhand.privacy.randomness import SeededSource
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
-from evenhand.study.tasks.groups import margin_rates, rates_by_group
+from evenhand.study.tasks.groups import report_groups
 from evenhand.study.tasks.shared.parts import parts, timed
-from evenhand.study.tasks.shared.report_settings import check_encoder
+from evenhand.study.tasks.shared.report_settings import check_encoder, drop_parity, has_parity
 from evenhand.study.tasks.shared.reported import (
     NOT_ASKED,
     People,
@@ -33,19 +37,19 @@ if TYPE_CHECKING:
 
     from evenhand.learn.models import Predictions
     from evenhand.measure import GroupReport
-    from evenhand.schema import Schema
     from evenhand.study.plan.cells import Cell
     from evenhand.study.tasks.base import Prepared
     from evenhand.study.tasks.collect.task import CollectTask
 
     Rows = NDArray[np.intp]
+    Labels = NDArray[Any]
 
 STEPS = ("split", "protect", "encode", "train", "predict", "measure")
 """What is timed, in order."""
 
 
 class _Found(NamedTuple):
-    """What came of one part: the report on its test rows, rates by group, disparities of labels."""
+    """Hold what came of one part: the report on its test rows, rates by group, disparities of labels."""
 
     report: GroupReport
     groups: dict[str, dict[str, float]]
@@ -64,7 +68,8 @@ def execute(task: CollectTask, cell: Cell, *, seed: int, prepared: Prepared) -> 
     model = classifier(
         task.model, task.parameters, seed=own_seed
     )  # also loads the libraries whose threads are limited
-    source = SeededSource(seed).for_cell(draw_text(cell))
+    reports = replace(cell, setting=drop_parity(cell.setting))  # parity decides on the same reports
+    source = SeededSource(seed).for_cell(draw_text(reports))
     found = []
     with threadpool_limits(1):
         with timed(seconds, "split"):
@@ -107,34 +112,23 @@ def _part(
         told = reported.get(str(facts.schema.target))
         only = _fit(model, learnt, target if told is None else told)
     with timed(seconds, "predict"):
-        clean = {name: codes[test] for name, codes in prepared.codes.items() if name != facts.schema.target}
-        if only is None:
-            labels, scores = _decide(model, clean, task, cell, facts.schema)
-        else:
-            labels, scores = np.full(len(test), only, np.uint8), None
+        labels, scores = _decide(cell, task, prepared, test, model=model, only=only)
+        if has_parity(cell.setting):
+            trained, _ = _decide(cell, task, prepared, train, model=model, only=only)
+            labels = _even_out(labels, test, trained, train, prepared, source.for_cell("parity"))
     with timed(seconds, "measure"):
-        report = group_report(
-            prepared.target[test],
-            labels,
-            prepared.group[test],
-            privileged=facts.privileged,
-            groups=range(len(facts.groups)),
-            scores=scores,
-            weights=prepared.weights_of(test),
-        )
+        report, groups = report_groups(prepared, test, labels, scores)
         data = label_disparities(
             target,
             prepared.group[train],
             privileged=facts.privileged,
-            reported=reported_groups(reported, true, facts.schema),
+            reported=reported_groups(reported, true, facts),
             groups=facts.compared,
             told=told,
         )
         of_tested = label_disparities(
             prepared.target[test], prepared.group[test], privileged=facts.privileged, reported=None
         )
-        groups = rates_by_group(report, facts.groups)
-        groups |= margin_rates(prepared, test, labels, prepared.weights_of(test))
     return _Found(report, groups, data | {"tested": of_tested["true"]})
 
 
@@ -150,12 +144,33 @@ def _fit(model: Any, learnt: NDArray[Any], labels: NDArray[np.uint8]) -> int | N
 
 
 def _decide(
-    model: Any, clean: dict[str, NDArray[Any]], task: CollectTask, cell: Cell, schema: Schema
+    cell: Cell, task: CollectTask, prepared: Prepared, rows: Rows, *, model: Any, only: int | None
 ) -> Predictions:
-    """Return who is selected, whose true outcome is likelier than not, and scores if there are any."""
+    """Return who is selected, as their true outcome is likelier than not, and scores if there are any."""
+    schema = prepared.facts.schema
+    if only is not None:
+        return np.full(len(rows), only, np.uint8), None
+    clean = {name: codes[rows] for name, codes in prepared.codes.items() if name != schema.target}
     labels, scores = predict_codes(model, clean, model=task.model, schema=schema, encoder=task.encoder)
     cut = fair_cut(cell.setting, schema)
     return (labels, scores) if cut is None or scores is None else ((scores > cut).astype(np.uint8), scores)
+
+
+def _even_out(
+    labels: Labels, test: Rows, trained: Labels, train: Rows, prepared: Prepared, source: SeededSource
+) -> Labels:
+    """Return the labels of the test rows with as few changed, at random, as make true groups alike.
+
+    How often a label of each group changes is found on what the model says of the training rows, `trained`.
+    """
+    known, groups = prepared.group[train] < len(prepared.facts.groups), len(prepared.facts.groups)
+    group = prepared.group[train][known]
+    sizes = np.bincount(group, minlength=groups)
+    hits = np.bincount(group, weights=trained[known], minlength=groups)
+    rates = np.where(sizes > 0, hits, hits.sum()) / np.where(sizes > 0, sizes, sizes.sum())
+    chances = answer_chances(closest_rates(rates, weights=sizes / sizes.sum()))
+    draws = source.words(len(test)) >> np.uint64(64 - BITS)
+    return choose_answers(chances, prepared.group[test].astype(np.intp), labels.astype(np.intp), draws)
 
 
 def _outcome(cell: Cell, found: list[_Found], seconds: dict[str, float]) -> Outcome:

@@ -30,6 +30,7 @@ from evenhand.study.tasks.shared.report_settings import (
     NAME,
     OptimalWay,
     check_error,
+    has_parity,
     protocol_names,
     protocol_parameters,
     report_setting,
@@ -254,12 +255,12 @@ class CollectTask(Task):
 
     @property
     def measures(self) -> Mapping[str, Measure]:
-        """What every cell measures."""
+        """Return what every cell measures."""
         return CLASSIFIER_MEASURES
 
     @property
     def group_numbers(self) -> Mapping[str, Measure]:
-        """What every cell tells of each group."""
+        """Return what every cell tells of each group."""
         return CLASSIFIER_RATES
 
     @property
@@ -301,7 +302,7 @@ class CollectTask(Task):
 
     @property
     def fixed(self) -> dict[str, Any]:
-        """What all cells share, in JSON's types: everything but the grid and how results are read."""
+        """Return what all cells share, in JSON's types: everything but the grid and how results are read."""
         rows = {"test": self.test} if self.folds is None else {"folds": self.folds}
         is_named = isinstance(self.model, str)
         return {
@@ -361,7 +362,7 @@ def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str,
 
     `data` and `file`, the schema of the study, are as they are typed; so is `outcomes`, for the optimal
     protocol the file of public shares and outcome rates of the groups. Empty for what the command cannot do:
-    the optimal protocol without such a file, and protocols as they were printed.
+    the optimal protocol without such a file, protocols as they were printed, and parity afterwards.
 
     >>> from fractions import Fraction
     >>> import evenhand as eh
@@ -372,7 +373,8 @@ def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str,
     evenhand privatize people.csv reports.csv --schema schema.toml ... --protocol auto --split optimal
     """
     is_optimal = setting.mechanism == NAME
-    if setting.epsilon is None or (not outcomes if is_optimal else protocol_parameters(setting)):
+    unknown = not outcomes if is_optimal else protocol_parameters(setting)
+    if setting.epsilon is None or unknown or has_parity(setting):
         return ""
     strategy, split = str(setting.option("strategy")), str(setting.option("split"))
     names = typed_list((str(schema.protected),) if strategy == "single" else schema.sensitive)

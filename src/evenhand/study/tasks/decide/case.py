@@ -1,4 +1,4 @@
-"""What a page on decisions says around its effects: names, the promise, warnings and places one by one."""
+"""Say what stands around the effects of decisions: names, the promise, warnings and places one by one."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evenhand.answer.case import Case, Name, OptionName, Promise, Warned
 from evenhand.answer.effects import per_head
 from evenhand.answer.harm import MEANINGLESS_DELTA, lacks
+from evenhand.decide.exact.noise import noise_of
+from evenhand.decide.mitigate.margin import CHANCE, move_thresholds
 from evenhand.report.language import in_language, written_in
 from evenhand.report.page import Section, Table
 from evenhand.report.words import listed, number, plain
@@ -73,7 +75,7 @@ def case(task: DecideTask, results: ResultData, *, page: Setting | None = None, 
             question=words.say(asked, entities=nouns[1], formula=plain(task.formula, longest=_LONGEST_RULE)),
             groups=_groups(study),
             options={
-                keys[each]: OptionName(name, column=name, use=words.say("release.use", name=name))
+                keys[each]: OptionName(name, column=name, use=words.say("decide.use", name=name))
                 if each.is_protected
                 else OptionName(name, column=words.say("decide.due"))
                 for each, name in names.items()
@@ -106,8 +108,19 @@ def _name_setting(task: DecideTask, setting: Setting, page: Setting, words: Word
     if mitigation is None:
         return name_mechanism(words, setting, steps, was=method_of(page)[0])
     key = f"decide.{mitigation.name}"
-    name = words.say(key) if words.has(key) else plain(mitigation.kind.title)
+    name = words.say(key, **_slots(task, setting)) if words.has(key) else plain(mitigation.kind.title)
     return f"{name}, {name_mechanism(words, setting)}" if len(task.mechanisms) > 1 else name
+
+
+def _slots(task: DecideTask, setting: Setting) -> dict[str, str]:
+    """Return what is said of a mitigation: of a margin its rule, and in how many releases it fails once."""
+    mitigation = method_of(setting)[1]
+    if mitigation is None or mitigation.name != "margin":
+        return {}
+    chance = mitigation.parameters.get("chance", CHANCE)
+    rule, noise = task.parsed(), task.noise_of_a_count(setting)
+    moved = move_thresholds(rule, noise_of(noise, inputs=rule.inputs), chance)
+    return {"odds": number(1 / chance, 0), "rule": plain(moved, longest=300)}
 
 
 def _nouns(task: DecideTask, words: Words) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -199,9 +212,12 @@ def _cautions(study: _Study, settings: Iterable[Setting]) -> list[Warned]:
     """Return what the mitigations of some settings assume or leave open; another package says it itself."""
     problem, words = study.task.problem, study.words
     found = []
-    for mitigation in filter(None, (method_of(each)[1] for each in settings)):
+    for setting, mitigation in ((each, method_of(each)[1]) for each in settings):
+        if mitigation is None:
+            continue
         key = f"decide.{mitigation.name}_{problem}"
-        said = words.say(key) if words.has(key) else mitigation.kind.cautions.get(problem, "")
+        slots = _slots(study.task, setting)
+        said = words.say(key, **slots) if words.has(key) else mitigation.kind.cautions.get(problem, "")
         head, _, text = said.removeprefix("**").partition("** ")
         found.append(Warned(head, text))
     return [caution for caution in dict.fromkeys(found) if caution.head]

@@ -1,4 +1,4 @@
-"""What a decision from noisy counts does to groups of people, to entities by size, and one by one."""
+"""Tell what a decision from noisy counts does to groups of people, to entities by size, and one by one."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from evenhand.answer.effects import EFFECTS, EVERYBODY, EffectTable, Observation, read_matters
 from evenhand.study.store.canonical import unpack
-from evenhand.study.tasks.decide.task import ENTITY_SIZES, entity_size_of, method_of
-from evenhand.study.tasks.effects.options import options_of, page_setting
+from evenhand.study.tasks.decide.task import ENTITY_SIZES, entity_size_of
+from evenhand.study.tasks.effects.options import options_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ def effects(task: DecideTask, results: ResultData, *, page: Setting | None = Non
     entities, those have rows that lack most under the page's setting or a remedy, or that a remedy makes lack
     more; under other settings those that lack most. Nobody else could change an answer.
     """
-    page = page or find_page(task, results)
+    page = page or task.find_page(results.settings)
     options = options_of(results, page, is_remedy=lambda setting: setting.epsilon == page.epsilon)
     outcomes = [each for each in results.outcomes if each.failure is None and not each.cell.repeat]
     plain = next((each for each in outcomes if not each.cell.setting.is_protected), None)
@@ -61,15 +61,8 @@ def effects(task: DecideTask, results: ResultData, *, page: Setting | None = Non
     )
 
 
-def find_page(task: DecideTask, results: ResultData) -> Setting:
-    """Return the setting that a page is about, with the steps that were typed and without a mitigation."""
-    protected = [each for each in results.settings if each.is_protected]
-    typed = [each for each in protected if "post" in each.options] if task.post else protected
-    return page_setting([each for each in typed if method_of(each)[1] is None] or protected)
-
-
 class _Cell(NamedTuple):
-    """What a cell says of groups or classes by size, by their names, and of entities, as columns.
+    """Hold what a cell says of groups or classes by size, by their names, and of entities, as columns.
 
     Numbers are people, due and either refused and granted (people), or gain, worst and billed; those with
     ``_error`` behind their name are standard errors. What is not stored is not there.

@@ -29,7 +29,6 @@ from evenhand.study.plan.cells import Cell
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.canonical import pack
 from evenhand.study.store.outcome import Outcome
-from evenhand.study.tasks.decide.effects import find_page
 from evenhand.study.tasks.decide.task import ENTITY_SIZES, entity_size_of, method_of
 from evenhand.table.frames import make_frame
 from evenhand.table.write import write_csv
@@ -179,7 +178,7 @@ def write_entities(results: ResultData, folder: Path, *, frame: Any = None) -> d
     """
     path, plan = folder / "entities.csv", results.plan
     task: Any = plan.task
-    page = find_page(task, results)
+    page = task.find_page(results.settings)
     if all(outcome.cell.setting != page or outcome.failure is not None for outcome in results.outcomes):
         return {}
     source = SeededSource(plan.seed).for_cell(draw_text(Cell(page, 0)))

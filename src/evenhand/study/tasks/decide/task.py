@@ -30,7 +30,7 @@ from evenhand.study.tasks.shared.table_mechanisms import JOIN, UNITS, parameter_
 from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from fractions import Fraction
     from pathlib import Path
 
@@ -194,12 +194,12 @@ class DecideTask(Task):
 
     @property
     def is_rule(self) -> bool:
-        """Whether a right follows, and not money."""
+        """Return whether a right follows, and not money."""
         return self.rule is not None
 
     @property
     def problem(self) -> Problem:
-        """What is decided, as decisions call it."""
+        """Return what is decided, as decisions call it."""
         return "rule" if self.is_rule else "allotment"
 
     def parsed(self) -> Rule:
@@ -213,12 +213,12 @@ class DecideTask(Task):
 
     @property
     def counts_touched(self) -> int:
-        """How many noisy counts of an entity tell about one person."""
+        """Return how many noisy counts of an entity tell about one person."""
         return len(self.inputs) if self.touches == "every input" else 1
 
     def noise_of_a_count(self, setting: Setting) -> Any:
         """Return the mechanism by which one count is published, with its part of the whole promise."""
-        mechanism = TableMechanism(setting.mechanism, _noise_parameters(setting))
+        mechanism = noise_mechanism(setting)
         return share_noise(mechanism, epsilon=setting.epsilon, inputs=self.counts_touched, unit=self.unit)
 
     @property
@@ -231,22 +231,16 @@ class DecideTask(Task):
         added = isinstance(parse_weight(self.weight, parameter="weight", owner=_OWNER), Sum)
         return f"{self.count} * ({self.weight})" if added else f"{self.count} * {self.weight}"
 
+    def is_first_step(self, setting: Setting) -> bool:
+        """Return whether a setting has the steps that were typed, and no mitigation."""
+        return method_of(setting)[1] is None and ("post" in setting.options) == bool(self.post)
+
     def settings(self) -> Iterator[Setting]:
         """Yield every setting once: the plain release, post-processing, then mitigations."""
-        besides: list[tuple[dict[str, Any], list[str]]] = [({}, [])]
-        if self.post:
-            steps = JOIN.join(self.post)
-            besides.append(({"post": steps}, [steps]))
-        for mitigation in self.mitigations:
-            own = dict(mitigation.parameters)
-            more = {"mitigation_parameters": own} if own else {}
-            words = [*parameter_words(own), mitigation.name]
-            besides.append(({"mitigation": mitigation.name, **more}, words))
-        for extra, words in besides:
+        for method in ((), *([self.post] if self.post else []), *self.mitigations):
             for mechanism in self.mechanisms:
                 for epsilon in self.epsilons if mechanism.takes_epsilon else (None,):
-                    label = ", ".join([table_setting(mechanism, epsilon).label, *words])
-                    yield Setting(mechanism.name, epsilon, {**mechanism.parameters, **extra}, label=label)
+                    yield decide_setting(mechanism, epsilon, method)
 
     @property
     def used_packages(self) -> tuple[str, ...]:
@@ -255,12 +249,12 @@ class DecideTask(Task):
 
     @property
     def measures(self) -> Mapping[str, Measure]:
-        """What every cell measures."""
+        """Return what every cell measures."""
         return _RULE_MEASURES if self.is_rule else _ALLOTMENT_MEASURES
 
     @property
     def group_numbers(self) -> Mapping[str, Measure]:
-        """What every cell tells of each group of people."""
+        """Return what every cell tells of each group of people."""
         return _RULE_GROUP_NUMBERS if self.is_rule else _ALLOTMENT_GROUP_NUMBERS
 
     def amount_text(self, value: float) -> str:
@@ -288,7 +282,7 @@ class DecideTask(Task):
 
     @property
     def fixed(self) -> dict[str, Any]:
-        """What all cells share, in JSON's types: everything but the grid, and how money is written."""
+        """Return what all cells share, in JSON's types: everything but the grid, and how money is written."""
         table = self.to_toml()
         kept = ("kind", "rule", "count", "weight", "budget", "name", "groups", "touches", "unit", "draws")
         budget = None if self.budget is None else {"float": self.budget.hex()}
@@ -313,6 +307,28 @@ class DecideTask(Task):
 
 
 # --- what a setting says --------------------------------------------------------------------------
+
+
+def decide_setting(
+    mechanism: TableMechanism, epsilon: Fraction | None, method: Sequence[str] | NamedMitigation = ()
+) -> Setting:
+    """Return the setting of a noise, with steps of post-processing or a mitigation."""
+    extra: dict[str, Any] = {}
+    words: list[str] = []
+    if isinstance(method, NamedMitigation):
+        own = dict(method.parameters)
+        extra = {"mitigation": method.name, **({"mitigation_parameters": own} if own else {})}
+        words = [*parameter_words(own), method.name]
+    elif method:
+        words = [JOIN.join(method)]
+        extra = {"post": words[0]}
+    label = ", ".join([table_setting(mechanism, epsilon).label, *words])
+    return Setting(mechanism.name, epsilon, {**mechanism.parameters, **extra}, label=label)
+
+
+def noise_mechanism(setting: Setting) -> TableMechanism:
+    """Return the mechanism of a setting's noise, with its own parameters."""
+    return TableMechanism(setting.mechanism, _noise_parameters(setting))
 
 
 def method_of(setting: Setting) -> tuple[tuple[str, ...], NamedMitigation | None]:

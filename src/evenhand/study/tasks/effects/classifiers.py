@@ -1,4 +1,4 @@
-"""What a classifier does to each group, in people of 1,000: selected, refused or judged wrongly."""
+"""Tell what a classifier does to each group, in people of 1,000: selected, refused or judged wrongly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page on private training says around its table: question, names, the promise, commands."""
+"""Say what stands around the table of private training: question, names, the promise, commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What private training does to each group, step by step: plain, private, private with a remedy."""
+"""Tell what private training does to each group, step by step: plain, private, private with a remedy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.effects.classifiers import classifier_effects
-from evenhand.study.tasks.effects.options import BASELINE, options_of, page_setting
+from evenhand.study.tasks.effects.options import BASELINE, options_of
 from evenhand.study.tasks.learn.methods import METHODS
 
 if TYPE_CHECKING:
@@ -25,9 +25,7 @@ def effects(task: LearnTask, results: ResultData, *, page: Setting | None = None
     """
     known = {setting.id: setting for setting in results.settings}
     protected = [each for each in results.settings if each.is_protected]
-    page = page or page_setting(
-        [each for each in protected if is_first_step(each)] or protected or [BASELINE]
-    )
+    page = page or (task.find_page(protected) if protected else BASELINE)
 
     def step_before(setting: Setting) -> Setting:
         method = METHODS[setting.mechanism]
@@ -40,19 +38,14 @@ def effects(task: LearnTask, results: ResultData, *, page: Setting | None = None
         return known.get(before.id, BASELINE)
 
     def is_remedy(setting: Setting) -> bool:
+        method, trusts_nobody = METHODS[setting.mechanism], METHODS[page.mechanism].base == "local"
         same = setting.epsilon == page.epsilon and setting.mechanism != page.mechanism
-        return same and not is_first_step(setting) and not METHODS[setting.mechanism].voids
+        return same and not task.is_first_step(setting) and not method.voids and not trusts_nobody
 
     options = options_of(results, page, reference=step_before, is_remedy=is_remedy, simplicity=_simplicity)
     claims = {str(each): METHODS[each.mechanism] for each in protected}
     stated = (_state_claim(each, claims.get(each.name)) for each in options)
     return classifier_effects(results, stated, page, test=task.test)
-
-
-def is_first_step(setting: Setting) -> bool:
-    """Return whether a setting is private and nothing else: no parity, no projection, no penalty."""
-    method = METHODS[setting.mechanism]
-    return method.takes_epsilon and not method.then and method.base != "fermi"
 
 
 def _state_claim(option: Option, method: Method | None) -> Option:

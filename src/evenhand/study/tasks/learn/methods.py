@@ -16,7 +16,7 @@ _OWNER = "LearnTask"
 
 @dataclass(frozen=True)
 class Method:
-    """How a classifier is trained, and what is done with it afterwards.
+    """Hold how a classifier is trained, and what is done with it afterwards.
 
     Parameters
     ----------
@@ -40,22 +40,22 @@ class Method:
 
     @property
     def takes_epsilon(self) -> bool:
-        """Whether it is run once for each epsilon, or once in all."""
+        """Return whether it is run once for each epsilon, or once in all."""
         return self.base != "plain"
 
     @property
     def needs_accounting(self) -> bool:
-        """Whether its noise is calibrated by the package of the extra ``dp``."""
+        """Return whether its noise is calibrated by the package of the extra ``dp``."""
         return self.base in {"dp", "fermi"}
 
     @property
     def needs_group(self) -> bool:
-        """Whether somebody's group must be known when a decision about them is made."""
+        """Return whether somebody's group must be known when a decision about them is made."""
         return bool(self.then)
 
     @property
     def voids(self) -> bool:
-        """Whether what follows the training looks at private rows without paying for it."""
+        """Return whether what follows the training looks at private rows without paying for it."""
         return self.then == "projection"
 
 

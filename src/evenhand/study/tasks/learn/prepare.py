@@ -1,4 +1,4 @@
-"""What a study of classifiers asks of a schema and the rows, and the features that its cells share."""
+"""Tell what a study of classifiers asks of a schema and the rows, and the features that its cells share."""
 
 from __future__ import annotations
 

@@ -136,6 +136,11 @@ class LearnTask(Task):
 
     # --- what is asked ----------------------------------------------------------------------------
 
+    def is_first_step(self, setting: Setting) -> bool:
+        """Return whether a setting is private and nothing else: no parity, no projection, no penalty."""
+        method = METHODS[setting.mechanism]
+        return method.takes_epsilon and not method.then and method.base != "fermi"
+
     def settings(self) -> Iterator[Setting]:
         """Yield every setting once, but for the plain one: each method with each epsilon if it has one."""
         for name in self.methods:
@@ -146,12 +151,12 @@ class LearnTask(Task):
 
     @property
     def measures(self) -> Mapping[str, Measure]:
-        """What every cell measures."""
+        """Return what every cell measures."""
         return LEARN_MEASURES
 
     @property
     def group_numbers(self) -> Mapping[str, Measure]:
-        """What every cell tells of each group."""
+        """Return what every cell tells of each group."""
         return LEARN_RATES
 
     @property
@@ -161,14 +166,14 @@ class LearnTask(Task):
 
     @property
     def needs_accounting(self) -> bool:
-        """Whether a method's noise is calibrated by the package of the extra ``dp``."""
+        """Return whether a method's noise is calibrated by the package of the extra ``dp``."""
         return any(METHODS[name].needs_accounting for name in self.methods)
 
     # --- files ------------------------------------------------------------------------------------
 
     @property
     def fixed(self) -> dict[str, Any]:
-        """What all cells share, in JSON's types: everything but the grid and how results are read."""
+        """Return what all cells share, in JSON's types: everything but the grid and how results are read."""
         numbers = {name: getattr(self, name) for name in ("gap", "holdout", "test", "strength")}
         return {
             "kind": self.kind,

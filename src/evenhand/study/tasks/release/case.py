@@ -1,4 +1,4 @@
-"""What a page on a published table says around its effects: names, the promise, warnings and commands."""
+"""Say what stands around the effects of a published table: names, the promise, warnings and commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a published table does to each group: people counted, hidden, invented, and cells that are off."""
+"""Tell what a published table does to a group: people counted, hidden, invented, and cells that are off."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from evenhand.study.tasks.effects.options import (
     mean_of,
     measure_runs,
     options_of,
-    page_setting,
     see,
 )
 from evenhand.study.tasks.shared.table_mechanisms import reads_blanks
@@ -36,7 +35,7 @@ def effects(task: ReleaseTask, results: ResultData, *, page: Setting | None = No
     """Return the table of effects; what else keeps a promise at the page's epsilon is a remedy."""
     protected = [each for each in results.settings if each.is_protected]
     guaranteed = [each for each in protected if not largest_run(results, each, "delta") >= MEANINGLESS_DELTA]
-    page = page or page_setting(guaranteed or protected)
+    page = page or task.find_page(guaranteed or protected)
     beside = [each for each in guaranteed if each.epsilon in (None, page.epsilon)]
     return EffectTable(
         options_of(results, page, is_remedy=beside.__contains__),

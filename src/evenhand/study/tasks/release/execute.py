@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from evenhand.learn.encoding.reports import feature_matrix, layout
 from evenhand.learn.models import classifier, predict_codes
-from evenhand.measure import MEASURES, RATES, group_report
+from evenhand.measure import MEASURES, RATES
 from evenhand.privacy.randomness import SeededSource
 from evenhand.privacy.rational import float_above
 from evenhand.release.mechanisms.registry import MECHANISMS
@@ -19,7 +19,7 @@ from evenhand.release.postprocess.registry import steps_of
 from evenhand.release.table.histogram import Histogram
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.store.outcome import Outcome
-from evenhand.study.tasks.groups import margin_rates, rates_by_group
+from evenhand.study.tasks.groups import report_groups
 from evenhand.study.tasks.release.measures import errors_by_group, errors_by_size, errors_of_a_table
 from evenhand.study.tasks.release.task import STATED
 from evenhand.study.tasks.shared.parts import parts, timed
@@ -42,7 +42,7 @@ _STRAIGHT = ("nonnegative", "integral")
 
 @dataclass(frozen=True)
 class _Table:
-    """What one cell publishes: counts, which are suppressed, bias and error, and what is promised."""
+    """Hold what one cell publishes: counts, which are suppressed, bias and error, and what is promised."""
 
     published: NDArray[Any]
     suppressed: NDArray[np.bool_] | None
@@ -201,16 +201,8 @@ def learnt_from(
         names = (*facts.groups, *(label for margin in facts.margins.values() for label in margin))
         nothing = dict.fromkeys((*RATES, "people"), math.nan)
         return dict.fromkeys(MEASURES, math.nan), {name: dict(nothing) for name in names}
-    report = group_report(
-        prepared.target[tested],
-        labels,
-        prepared.group[tested],
-        privileged=facts.privileged,
-        groups=range(len(facts.groups)),
-        scores=scores,
-    )
-    measures = {name: float(report.value(name)) for name in MEASURES}
-    return measures, rates_by_group(report, facts.groups) | margin_rates(prepared, tested, labels)
+    report, groups = report_groups(prepared, tested, labels, scores)
+    return {name: float(report.value(name)) for name in MEASURES}, groups
 
 
 def _predictions(

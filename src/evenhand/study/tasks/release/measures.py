@@ -1,4 +1,4 @@
-"""What a published table is off by: in all, in cells of one size, and for the people of one group."""
+"""Tell what a published table is off by: in all, in cells of one size, and for the people of one group."""
 
 from __future__ import annotations
 

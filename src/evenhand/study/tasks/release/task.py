@@ -160,12 +160,12 @@ class ReleaseTask(Task):
 
     @property
     def measures(self) -> Mapping[str, Measure]:
-        """What every cell measures: of the table, and of a model if one is trained."""
+        """Return what every cell measures: of the table, and of a model if one is trained."""
         return {**RELEASE_MEASURES, **(CLASSIFIER_MEASURES if self.classify else {})}
 
     @property
     def group_numbers(self) -> Mapping[str, Measure]:
-        """What every cell tells of each group."""
+        """Return what every cell tells of each group."""
         return {**GROUP_NUMBERS, **(CLASSIFIER_RATES if self.classify else {})}
 
     @property
@@ -216,7 +216,7 @@ class ReleaseTask(Task):
 
     @property
     def fixed(self) -> dict[str, Any]:
-        """What all cells share, in JSON's types: everything but the grid."""
+        """Return what all cells share, in JSON's types: everything but the grid."""
         return {
             "kind": self.kind,
             "columns": list(self.columns),

@@ -1,1 +1,1 @@
-"""What several kinds of study use: models, features, reports, mechanisms that publish tables."""
+"""Hold what several kinds of study use: models, features, reports, mechanisms that publish tables."""

@@ -1,4 +1,4 @@
-"""Which rows train and which test, alike for every setting of a repeat, and how long a step takes."""
+"""Draw which rows train and which test, alike for every setting of a repeat, and how long a step takes."""
 
 from __future__ import annotations
 

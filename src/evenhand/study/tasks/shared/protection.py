@@ -119,7 +119,11 @@ def promise_of(setting: Setting, schema: Schema) -> Guarantee:
     if setting.mechanism != NAME:
         return report
     way = OptimalWay.of(setting)
-    origin = way.known.assumptions[0] if way.known else _ORIGINS[str(way.outcomes)].format(share=way.pilot)
+    origin = (
+        way.known_outcomes.assumptions[0]
+        if way.known_outcomes
+        else _ORIGINS[str(way.outcomes)].format(share=way.pilot)
+    )
     proofs = [Optimal.title]
     if way.outcomes == "pilot" or (setting.option("strategy") == "independent" and len(schema.sensitive) > 1):
         proofs.append(GRR.title)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -41,6 +41,7 @@ _FIELDS = ("outcomes", "pilot", "budget", "error", "kind", "as_printed", "target
 _PILOT = 0.1
 _ROUNDING = 1e-9  # by which a solver may miss the least error
 _TABLE = "the plan"
+_AFTERWARDS = "post"
 
 
 def report_setting(
@@ -74,7 +75,29 @@ def protocol_parameters(setting: Setting) -> dict[str, Any]:
     >>> protocol_parameters(report_setting("olh", None, "uniform", "independent", {"as_printed": True}))
     {'as_printed': True}
     """
-    return {name: value for name, value in setting.options.items() if name not in ("strategy", "split")}
+    besides = ("strategy", "split", _AFTERWARDS)
+    return {name: value for name, value in setting.options.items() if name not in besides}
+
+
+def add_parity(setting: Setting) -> Setting:
+    """Return a setting whose decisions are evened out afterwards, by everybody's true group.
+
+    >>> str(add_parity(report_setting("grr", Fraction(1), "uniform", "independent")))
+    'GRR, uniform split, parity, ε = 1'
+    """
+    options = {**setting.options, _AFTERWARDS: "parity"}
+    return replace(setting, options=options, label=f"{setting.label}, parity")
+
+
+def drop_parity(setting: Setting) -> Setting:
+    """Return the setting that makes the same reports and leaves decisions as they are."""
+    options = {name: value for name, value in setting.options.items() if name != _AFTERWARDS}
+    return replace(setting, options=options, label=setting.label.removesuffix(", parity"))
+
+
+def has_parity(setting: Setting) -> bool:
+    """Return whether decisions are evened out afterwards."""
+    return _AFTERWARDS in setting.options
 
 
 def protocol_names(setting: Setting, schema: Schema) -> dict[str, str]:
@@ -114,7 +137,7 @@ def check_encoder(encoder: str, setting: Setting) -> None:
 
 @dataclass(frozen=True)
 class OptimalWay:
-    """What a plan says about the mechanism "optimal".
+    """Hold what a plan says about the mechanism "optimal".
 
     ===========  ===========================================================================================
     outcomes     where weights and rates come from
@@ -178,13 +201,13 @@ class OptimalWay:
         return cls.read(protocol_parameters(setting))
 
     @property
-    def known(self) -> GroupOutcomes | None:
+    def known_outcomes(self) -> GroupOutcomes | None:
         """The weights and rates of a table; None where they are found in the rows."""
         return self.outcomes if isinstance(self.outcomes, GroupOutcomes) else None
 
     @property
     def options(self) -> dict[str, Any]:
-        """What :class:`evenhand.collect.Optimal` is told besides weights, rates and epsilon."""
+        """Return what :class:`evenhand.collect.Optimal` is told besides weights, rates and epsilon."""
         return {"error": self.error, "kind": self.kind, "as_printed": self.as_printed}
 
     @property
@@ -208,7 +231,7 @@ class OptimalWay:
         return epsilons_for(
             {name: schema[name].size for name in schema.sensitive},
             Fraction(setting.epsilon or 0),
-            outcomes=self.known,
+            outcomes=self.known_outcomes,
             protected=schema.protected_name,
             split=setting.option("split"),
             target=self.target,
@@ -289,7 +312,7 @@ def check_optimal(schema: Schema, settings: Iterable[Setting]) -> None:
 
 def _is_public(setting: Setting) -> bool:
     """Return whether the optimal channel is made from what is public, and leaves the outcome to GRR."""
-    return OptimalWay.of(setting).known is not None and setting.option("strategy") != "combined"
+    return OptimalWay.of(setting).known_outcomes is not None and setting.option("strategy") != "combined"
 
 
 def _check_setting(setting: Setting, schema: Schema) -> None:
@@ -304,11 +327,11 @@ def _check_setting(setting: Setting, schema: Schema) -> None:
             f"holds 'optimal', which the strategy '{strategy}' would ask about {k:,} groups; {most} "
             "is the most. Hint: use another strategy, or bin the columns.",
         )
-    if way.known is not None and way.known.k != k:
+    if way.known_outcomes is not None and way.known_outcomes.k != k:
         refuse_field(
             "task.protocols.optimal.outcomes",
-            f"has weights and rates of {way.known.k:,} groups, but with the strategy '{strategy}' there "
-            f"are {k:,}. Hint: give one for each value, in the order of the schema.",
+            f"has weights and rates of {way.known_outcomes.k:,} groups, but with the strategy '{strategy}' "
+            f"there are {k:,}. Hint: give one for each value, in the order of the schema.",
         )
     if way.as_printed and k > 2:
         refuse_field(
@@ -321,7 +344,7 @@ def _check_setting(setting: Setting, schema: Schema) -> None:
             f"limits the share of one column, and with the strategy '{strategy}' nothing is shared. "
             "Hint: leave it out, or use the strategy 'independent'.",
         )
-    if strategy == "independent" and way.known is not None:
+    if strategy == "independent" and way.known_outcomes is not None:
         epsilon = way.epsilons(setting, schema)[schema.protected_name]
     if (least := _least_error(way, epsilon)) is not None:
         refuse_field(
@@ -343,7 +366,7 @@ def check_error(parameters: Mapping[str, Any], epsilon: Fraction) -> None:
 
 def _least_error(way: OptimalWay, epsilon: Fraction | int) -> float | None:
     """Return the least error that is possible where the one asked for is not, rounded up; else None."""
-    known = way.known
+    known = way.known_outcomes
     if isinstance(way.error, str) or way.as_printed or known is None:
         return None
     if way.error >= 1 - GRR(known.k, epsilon).p:  # GRR is such a channel

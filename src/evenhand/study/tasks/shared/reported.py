@@ -1,4 +1,4 @@
-"""What the people in the training rows report, and how far apart their labels then seem.
+"""Tell what the people in the training rows report, and how far apart their labels then seem.
 
 The channel of the mechanism "optimal" follows what is known of the groups.
 """
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from evenhand.privacy.randomness import SeededSource
     from evenhand.schema import Schema
     from evenhand.study.plan.cells import Setting
+    from evenhand.study.plan.facts import Facts
 
     Codes = Mapping[str, NDArray[Any]]
     Sides = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -141,7 +142,7 @@ def optimal_columns(
     """
     way = OptimalWay.of(setting)
     if way.outcomes != "pilot":
-        known = way.known or _count_outcomes(way, rows, everybody, setting, schema, source)
+        known = way.known_outcomes or _count_outcomes(way, rows, everybody, setting, schema, source)
         made = _strategy(known, way, setting, schema)
         return _as_features(made, _send(made, rows.codes, source.for_cell("reports")), encoder, schema)
     people = len(rows.target)
@@ -240,16 +241,18 @@ def label_disparities(
     return found
 
 
-def reported_groups(
-    reported: Mapping[str, NDArray[Any]], codes: Codes, schema: Schema
-) -> NDArray[Any] | Sides | None:
-    """Return what reports say of the groups, as :func:`label_disparities` reads it; None if nothing.
+def reported_groups(reported: Mapping[str, NDArray[Any]], codes: Codes, facts: Facts) -> Sides | None:
+    """Return how often reports count for the privileged group, and for any; None if nothing is reported.
 
-    `codes` are the true ones of the same rows, for crossed columns that are in the clear.
+    Reports are of values, also where groups of few people are pooled. `codes` are the true ones of the same
+    rows, for crossed columns that are in the clear.
     """
+    schema = facts.schema
     crossing, privileged = schema.crossing, schema.privileged
     if crossing is None:
-        return reported.get(str(schema.protected))
+        part, code = reported.get(str(schema.protected)), schema.privileged_code
+        values = schema.not_stated if facts.not_stated else None
+        return None if part is None or code is None else _count_sides(part, code, values)
     if not isinstance(privileged, tuple) or not any(name in reported for name in schema.protected_columns):
         return None
     parts = zip(crossing.columns, crossing.sizes, privileged, strict=True)

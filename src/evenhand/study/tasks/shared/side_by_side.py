@@ -1,4 +1,4 @@
-"""What every page on classifiers says around its table; the evidence is every setting that was tried."""
+"""Say what stands around the table of a page on classifiers; the evidence is every setting that was tried."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evenhand.report.page import Section, Table
 from evenhand.report.words import epsilon_of, number
 from evenhand.study.page.around import say_around
 from evenhand.study.page.naming import name_groups
-from evenhand.study.page.wording import cell_text, fold_rows, mark
+from evenhand.study.page.wording import cell_text, fold_rows, mark, outcome_name
 from evenhand.study.page.words import words_in
 from evenhand.study.results.frames import cell_columns
 from evenhand.study.results.frontier import frontier
@@ -51,6 +51,9 @@ def classifier_case(
     called where numbers are written in the language.
     """
     say = words_in(language).say
+    reading = say(
+        f"study.{'unwanted' if table.unwanted else 'wanted'}", outcome=outcome_name(results.facts.schema)
+    )
     return Case(
         table,
         groups=name_groups(results.facts, language),
@@ -58,7 +61,11 @@ def classifier_case(
         repeats=results.plan.repeats,
         evidence=(_settings_section(results, names, page, say),),
         **say_around(
-            results, warnings=own, method=method, limits=[say("classifier.labels")], language=language
+            results,
+            warnings=own,
+            method=[*method, reading],
+            limits=[say("classifier.labels")],
+            language=language,
         ),
         **told,
     )

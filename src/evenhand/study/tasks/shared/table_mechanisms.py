@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
 from evenhand.study.plan.cells import Setting
@@ -11,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
+    from evenhand.privacy.laws import Law
     from evenhand.release.mechanisms.mechanism import ReleaseMechanism
 
 UNITS = ("replace one", "add or remove one")
@@ -69,3 +73,14 @@ def build_mechanism(setting: Setting, *, unit: str) -> ReleaseMechanism:
     if reads_blanks(setting):
         options["fill"] = BLANKS_READ_AS
     return TableMechanism(setting.mechanism, options).build(epsilon=setting.epsilon, unit=unit)
+
+
+def noise_exceeds(law: Law, chance: float = 0.05) -> int:
+    """Return the least whole number that noise of a law exceeds with at most this chance.
+
+    >>> from evenhand.privacy.laws import DiscreteLaplace
+    >>> noise_exceeds(DiscreteLaplace(2))
+    5
+    """
+    places = np.arange(math.ceil(law.standard_deviation / math.sqrt(chance)) + 2)  # by Chebyshev it is there
+    return int(np.argmax(law.sf(places) <= chance))

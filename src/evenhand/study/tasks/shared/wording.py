@@ -1,4 +1,4 @@
-"""How pages word what several kinds of study share: mechanisms that publish a table."""
+"""Word what several kinds of study share: mechanisms that publish a table."""
 
 from __future__ import annotations
 
@@ -73,6 +73,9 @@ def name_mechanism(
         return name
     if tuple(steps) == ("nonnegative",):
         return words.say("release.raised", name=name)
+    form, _, amount = steps[0].partition("=") if len(steps) == 1 else ("", "", "")
+    if form and words.has(f"release.{form}"):
+        return words.say(f"release.{form}", name=name, amount=amount)
     if steps:
         return f"{name}, {', '.join(step.label for step in steps_of(steps))}"
     return words.say("release.kept", name=name) if tuple(was) == ("nonnegative",) else name

@@ -31,6 +31,7 @@ from evenhand.study.run.whole import run
 from evenhand.study.tasks.collect.case import case
 from evenhand.study.tasks.collect.effects import effects
 from evenhand.study.tasks.collect.prepare import fit_protocols
+from evenhand.study.tasks.collect.remedies import remedies
 from evenhand.study.tasks.collect.task import CollectTask, privatize_command
 from evenhand.study.tasks.learn.task import LearnTask
 from evenhand.study.tasks.shared.protection import promise_of, strategy_of
@@ -429,3 +430,21 @@ def test_the_command_reports_as_the_study_tested(protocol, answers, sensitive):
         declared, asked, epsilon="1", protocol=named, split="optimal", strategy="independent"
     )
     assert made.protocols == strategy_of(setting, declared).protocols
+
+
+# --- remedies -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("answers", [2, 3])
+def test_remedies_of_a_sensitive_outcome_can_be_run(answers):
+    """A remedy that reads true outcomes, or cuts off at a wrong score, would be tried and recommended."""
+    task = CollectTask("oue", 1, splits="uniform", model="logistic")
+    [page] = task.settings()
+    prepared = prepare(Plan(task=task, schema=schema(answers)), frame=rows(600, answers=answers))
+    found = remedies(task, page, prepared.facts)
+
+    assert ("combined" in [each.option("strategy") for each in found]) == (answers == 2)
+    assert "optimal" not in [each.mechanism for each in found]
+    for setting in found:
+        measures = outcome(task, setting, frame=rows(600, answers=answers), declared=schema(answers)).measures
+        assert not math.isnan(measures["acc"])
