@@ -29,7 +29,10 @@ def say_price(telling: Telling, trial: Trial, *, most: int = 3) -> str:
         amount = telling.rise(row, harmed.limits.mean)
         key = "price.harmed_off" if effect == "off" else "price.harmed"
         words.append(say(key, amount=amount, **telling.slots(group)))
-    words += [say_cost(telling, name, effect) for effect in trial.costs]
+    costs, table = trial.costs, telling.table
+    if not words and not costs and "granted" in table.effects:  # rights by error, within the limit
+        costs = ("wrong",) * (table.in_all(name, "wrong") - table.in_all(table.page, "wrong") >= 1)
+    words += [say_cost(telling, name, effect) for effect in costs]
     return listed(words[:most]) if words else say("price.none")
 
 

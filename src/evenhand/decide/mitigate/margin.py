@@ -99,18 +99,23 @@ def move_thresholds(rule: Rule, laws: Mapping[str, Law], chance: float = CHANCE)
         raise InvalidParameterError(
             "chance", owner=_OWNER, must_be="a number above 0 and below 0.5", got=chance
         )
-    without_not = _push_not(rule.linear())
+    without_not = _push_not(rule)
     return _lower(without_not, {name: laws[name] for name in rule.inputs}, chance / _most_needed(without_not))
 
 
 def _push_not(rule: Rule, *, turned: bool = False) -> Rule:
-    """Return the same decision by half-spaces with "and" and "or" alone; the opposite one where turned."""
+    """Return the same decision by half-spaces with "and" and "or" alone; the opposite one where turned.
+
+    That a denominator is above 0 is left out where a ratio must be large: noise alone can break it.
+    """
     if rule.comparison is not None:
-        [predicate] = rule.predicates
-        if not turned:
-            return rule
-        opposite = {name: -factor for name, factor in predicate.terms}
-        return half_space_rule(Predicate.of(opposite, -predicate.bound, strict=not predicate.strict))
+        predicate, *others = rule.predicates
+        if turned and predicate.needs_positive is None:
+            opposite = {name: -factor for name, factor in predicate.terms}
+            predicate = Predicate.of(opposite, -predicate.bound, strict=not predicate.strict)
+        elif turned or others:
+            return _push_not(rule.linear(), turned=turned)
+        return half_space_rule(predicate.half_space)
     if rule.operation == "not":
         return _push_not(rule.parts[0], turned=not turned)
     if rule.operation == "xor":

@@ -105,7 +105,10 @@ def _read(task: DecideTask, outcome: Outcome, plain: Outcome | None, entities: i
             amounts.update({name: MILLION * amounts[name] for name in _MONEY if name in amounts})
     times = Counter([*names, *groups, EVERYBODY])  # each name is there once, with its row where needed
     apart = [name if times[name] == 1 else f"{name} (row {row})" for row, name in enumerate(names, start=1)]
-    return _Cell(task.is_rule, exact, groups, apart, own, outcome.data)
+    data = {**outcome.data, "places": float(entities)}
+    if "expected_wrong" in outcome.measures:
+        data["expected_wrong"] = outcome.measures["expected_wrong"]
+    return _Cell(task.is_rule, exact, groups, apart, own, data)
 
 
 def _in_units(task: DecideTask, columns: Mapping[str, Values]) -> dict[str, Values]:
@@ -222,6 +225,17 @@ def _observe(name: str, cell: _Cell, chosen: Sequence[int]) -> Iterator[Observat
                 error = 100 * math.sqrt(padded * (1 - padded) / draws)
             after, people = 100 * billed, numbers["people"]
             yield tell(group, "billed", after, 0.0, people, exact=draws == 0, error=error)
+    yield from _observe_wrong(name, cell)
     given = sums["due"] + sums["gain"] + sums["granted"] - sums["refused"]
     after = given if everybody else math.nan
     yield tell(EVERYBODY, "in_all", after, sums["due"], sums["people"], exact=exact)
+
+
+def _observe_wrong(name: str, cell: _Cell) -> Iterator[Observation]:
+    """Yield how many of 1,000 places a rule is expected to decide wrongly, whatever their size."""
+    if cell.is_rule and "expected_wrong" in cell.data:
+        places = cell.data["places"]
+        after = np.array([1000 * cell.data["expected_wrong"] / places])
+        yield Observation(
+            name, EVERYBODY, "wrong", after, 0 * after, places, "exact" if cell.exact else "draws"
+        )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def remedies(task: DecideTask, page: Setting, facts: Facts) -> Iterator[Setting]:  # noqa: ARG001 - as every kind's
     """Yield what may make a page's setting fairer with the same noise, the simplest first.
 
-    A right: thresholds so low that whoever has it is refused it in at most 1 of 100, or of 20, releases.
+    A right: thresholds so low that whoever has it is refused it in at most 1 of 100, 20 or 10 releases.
     Money: no payment below zero, and nothing paid for counts that noise alone seldom exceeds.
     """
     asked = {page, *task.settings()}
@@ -31,7 +31,8 @@ def remedies(task: DecideTask, page: Setting, facts: Facts) -> Iterator[Setting]
 
 def _rule_methods() -> Iterator[NamedMitigation]:
     yield NamedMitigation("margin")  # for 1 refusal in 100
-    yield NamedMitigation("margin", {"chance": 0.05})
+    for chance in (0.05, 0.1):
+        yield NamedMitigation("margin", {"chance": chance})
 
 
 def _money_methods(task: DecideTask, page: Setting) -> Iterator[Sequence[str]]:

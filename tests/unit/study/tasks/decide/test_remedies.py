@@ -10,7 +10,7 @@ from evenhand.answer.status import judge
 from evenhand.study.page.words import words_in
 from evenhand.study.plan.cells import Cell
 from evenhand.study.plan.plan import Plan
-from evenhand.study.tasks.decide.task import decide_setting, method_of, noise_mechanism
+from evenhand.study.tasks.decide.task import method_of, noise_mechanism
 from unit.study._decide_studies import PLACES, money_task, rule_task, study
 
 MARGIN = {"name": "margin"}
@@ -28,12 +28,19 @@ def names(task):
 
 
 def test_a_right_gets_margins_at_the_epsilon_of_the_page_alone():
-    assert names(rule_task()) == ["Laplace noise, margin, ε = 1", "Laplace noise, chance=0.05, margin, ε = 1"]
+    assert names(rule_task()) == [
+        "Laplace noise, margin, ε = 1",
+        "Laplace noise, chance=0.05, margin, ε = 1",
+        "Laplace noise, chance=0.1, margin, ε = 1",
+    ]
 
 
 def test_a_margin_that_was_asked_for_is_no_remedy_again():
     """It would be run twice, and stand twice on the page."""
-    assert names(rule_task(mitigations=MARGIN)) == ["Laplace noise, chance=0.05, margin, ε = 1"]
+    assert names(rule_task(mitigations=MARGIN)) == [
+        "Laplace noise, chance=0.05, margin, ε = 1",
+        "Laplace noise, chance=0.1, margin, ε = 1",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -82,23 +89,33 @@ def test_asked_cells_are_the_same_to_the_byte_beside_remedies():
         )
 
 
-def table_with(task):
-    results = study(task)
-    return task.effects(results), results
+def choose_margin(far):
+    """Return the table and the choice for two towns at the line and so many that are far above it."""
+    frame = {"town": ["Ash", "Dale", *(f"t{k}" for k in range(far))], "poor": [21, 18, *[4_000] * far]}
+    task = rule_task(rule="poor > 20", epsilons=[1], groups=[], mitigations=[MARGIN])
+    table = task.effects(study(task, frame=frame))
+    return table, choose_remedy(table, find_payers(table, judge(table)))
 
 
 def test_a_margin_is_recommended_where_its_cost_is_small_and_tells_who_gains():
     """Ash is one person above the line: it loses its right in 2 of 5 releases without a margin."""
-    task = rule_task(rule="poor > 20", epsilons=[1], groups=[], mitigations=[MARGIN])
-    table, _ = table_with(task)
-    made = str(decide_setting(noise_mechanism(page_of(task)), Fraction(1), task.mitigations[0]))
-    choice = choose_remedy(table, find_payers(table, judge(table)))
+    table, choice = choose_margin(300)
+    made = "Laplace noise, margin, ε = 1"
 
     assert table.by_key[table.page, "Ash", "refused"].mean_after > 300
     assert table.by_key[made, "Ash", "refused"].mean_after <= 10
     assert table.by_key[made, "Ash", "refused"].basis == "exact"
     assert table.by_key[made, "Dale", "granted"].mean_after > 900
     assert choice.first.option.name == made
+
+
+def test_rights_granted_to_many_places_by_error_are_a_price():
+    """Places are counted, however few people live there: else thousands of small ones cost nothing."""
+    _, choice = choose_margin(10)
+    [trial] = choice.trials
+
+    assert trial.tag == "trade-off"
+    assert trial.costs == ("wrong",)
 
 
 @pytest.mark.parametrize("language", ["en", "de"])
