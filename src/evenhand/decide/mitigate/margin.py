@@ -119,8 +119,8 @@ def _push_not(rule: Rule, *, turned: bool = False) -> Rule:
     if rule.operation == "not":
         return _push_not(rule.parts[0], turned=not turned)
     if rule.operation == "xor":
-        first, *others = rule.parts
-        rest = reduce(lambda whole, part: whole ^ part, others)
+        first, *later = rule.parts
+        rest = reduce(lambda whole, part: whole ^ part, later)
         one, other = (~first & rest, first & ~rest)
         return _push_not(~one & ~other if turned else one | other)
     parts = [_push_not(part, turned=turned) for part in rule.parts]

@@ -101,6 +101,8 @@ class Bias(_Figures):
         Where the values come from, in words.
     draws : int, optional
         How many releases were averaged.
+    absolute_error : array, optional
+        The mean size of the error of each cell in them.
 
     Examples
     --------
@@ -111,6 +113,8 @@ class Bias(_Figures):
     >>> bias
     <Bias of 3 cells: formula>
     """
+
+    absolute_error: Values | None = None
 
     @property
     def l1(self) -> float:

@@ -264,8 +264,9 @@ class ReleaseMechanism(ABC):
         exact_bias = self._bias(table, steps)
         if exact_bias is not None:
             return Bias(exact_bias, method="formula")
-        runs, total, squares = self._errors(table, steps, draws=draws, rng=rng, owner=owner)
-        return Bias.sampled(total, squares, draws=runs, method="sampled")
+        runs, total, squares, sizes = self._errors(table, steps, draws=draws, rng=rng, owner=owner)
+        found = Bias.sampled(total, squares, draws=runs, method="sampled")
+        return replace(found, absolute_error=sizes / runs)
 
     def variance(self, histogram: Histogram, *, draws: int | None = None, rng: Any = None) -> Variance:
         """Return the variance of each published count, as :meth:`bias` returns the bias.
@@ -281,7 +282,7 @@ class ReleaseMechanism(ABC):
         exact_variance = self._variance(table)
         if exact_variance is not None:
             return Variance(exact_variance, method="formula")
-        runs, total, squares = self._errors(table, (), draws=draws, rng=rng, owner=owner)
+        runs, total, squares, _ = self._errors(table, (), draws=draws, rng=rng, owner=owner)
         spread = np.maximum(squares / runs - (total / runs) ** 2, 0.0) * runs / (runs - 1)
         error = spread * np.sqrt(2 / (runs - 1))
         return Variance(spread, error, exact=False, method="sampled", draws=runs)
@@ -321,8 +322,8 @@ class ReleaseMechanism(ABC):
 
     def _errors(
         self, histogram: Histogram, steps: Sequence[Any], *, draws: int | None, rng: Any, owner: str
-    ) -> tuple[int, Values, Values]:
-        """Return how many releases were drawn, and the sums of their errors and of the squares of these."""
+    ) -> tuple[int, Values, Values, Values]:
+        """Return how many releases were drawn, and the sums of their errors, of the squares and the sizes."""
         runs = DRAWS if draws is None else integer("draws", draws, owner=owner, low=2, high=_MOST_DRAWS)
         source = SeededSource(0) if rng is None else source_from(rng)
         if not isinstance(source, SeededSource):
@@ -333,14 +334,15 @@ class ReleaseMechanism(ABC):
         true, guarantee = histogram.counts, self.guarantee_for(histogram)
         own = self._bias(histogram, ()) if any(getattr(step, "keeps_sums", False) for step in steps) else None
         is_fair = own is not None and not own.any()
-        total, squares = np.zeros(histogram.shape), np.zeros(histogram.shape)
+        total, squares, sizes = (np.zeros(histogram.shape) for _ in range(3))
         for _ in range(runs):
             noisy = self._draw_release(histogram, (), guarantee, source)
             made = noisy.processed(steps, source=source).values
             error = made - (noisy.values if is_fair else true)  # noise that is right on average cancels
             total += error
             squares += error.astype(np.float64) ** 2
-        return runs, total, squares
+            sizes += np.abs(made - true)
+        return runs, total, squares, sizes
 
     # --- what a mechanism defines ---------------------------------------------------------------
 

@@ -75,7 +75,6 @@ def execute(task: ReleaseTask, cell: Cell, *, seed: int, prepared: Prepared) -> 
             error = table.error
             numbers = true, table.published, table.bias
             measures = errors_of_a_table(*numbers, error=error, suppressed=table.suppressed) | table.claim
-            measures["error_exact"] = float(error is not None)
             groups: dict[str, dict[str, float]] = {}
             for cells, labels in _groups_of_cells(prepared):
                 groups |= errors_by_group(
@@ -114,6 +113,7 @@ def _published(
 ) -> _Table:
     if not setting.is_protected:  # the true table, as it is
         claim = {"delta": 1.0, "claimed_epsilon": math.nan, "delta_tight": 1.0, "bias_exact": 1.0}
+        claim["error_exact"] = 1.0
         zeros = np.zeros(true.shape)
         return _Table(true, None, None, zeros, zeros, zeros, claim)
     mechanism, post = build_mechanism(setting, unit=task.unit), steps_of(task.post_of(setting))
@@ -127,12 +127,15 @@ def _published(
         error = mechanism.exact_absolute_error(histogram, post=lasting)
         independent = mechanism.law is not None and not lasting
         variance = mechanism.variance(histogram).values if independent else None
+    claim = _claimed(
+        mechanism.guarantee_for(histogram, epsilon=STATED if setting.epsilon is None else setting.epsilon)
+    )
+    claim |= {"bias_exact": float(bias.exact), "error_exact": float(error is not None)}
+    if error is None and any(getattr(step, "keeps_sums", False) for step in lasting):
+        error = bias.absolute_error  # of as many tables as the bias, where one would tell little
     clamped = np.asarray(histogram.counts) - true  # zero unless a count is above the public bound
     if clamped.any():
-        error = None  # which is that of the lowered counts
-    stated = STATED if setting.epsilon is None else setting.epsilon
-    claim = _claimed(mechanism.guarantee_for(histogram, epsilon=stated))
-    claim["bias_exact"] = float(bias.exact)
+        error, claim["error_exact"] = None, 0.0  # which is that of the lowered counts
     blank = mechanism.blank_chances(histogram) if bias.exact else None
     return _Table(
         np.asarray(made.values),
