@@ -100,7 +100,8 @@ class ResultData:
             A mapping of some fields, such as ``{"mechanism": "grr", "epsilon": 1}``, or a short text, such as
             ``"grr uniform 1"`` or ``"unprotected"``. It must fit one setting and no other.
         """
-        return setting_of(given, self.settings, owner="Results.setting")
+        remedies = self.plan.remedies
+        return setting_of(given, self.settings, owner="Results.setting", remedies=remedies)
 
     def place(self, setting: Setting) -> int:
         """Return the place of a setting among :attr:`settings`."""
