@@ -87,7 +87,13 @@ def _draw_joint(name: str) -> Picture:
 def _draw_step(name: str) -> Picture:
     table, cells = small_table()
     mechanism = Laplace(epsilon="1/4", unit="replace one")
-    amount = {"sum_to": "=209", "nonnegative_sum_to": "=209", "shrink": "=30"}.get(name, "")
+    amount = {
+        "sum_to": "=209",
+        "nonnegative_sum_to": "=209",
+        "shrink": "=30",
+        "keep_sums": "=1",
+        "cut": "=20",
+    }.get(name, "")
     plain = mechanism.release(table, rng=_SEED).values.reshape(-1)
     after = mechanism.release(table, rng=_SEED, post=steps_of([name + amount])).values.reshape(-1)
     texts = [[f"{value:,.1f}".removesuffix(".0") for value in each] for each in (plain, after)]
@@ -113,19 +119,20 @@ def _compared() -> tuple[tuple[str, float], ...]:
 
 @cache
 def _ruled() -> tuple[tuple[str, float], ...]:
-    """Return the plain release and the proxies of a rule, with their alpha."""
+    """Return the plain release of a rule and what replaces it, with their alpha."""
     rule, counts = parse("x >= 500"), {"x": _PUPILS * 3}
     noise = Laplace(epsilon="1/100", unit="add or remove one")
     ways = [mitigate.plain_release(rule, counts, noise)]
     ways += [mitigate.piecewise_proxy(rule, counts, noise, groups=2, draws=200, rng=_SEED)]
+    ways += [mitigate.margin(rule, counts, noise)]
     return tuple((way.name, float(way.alpha)) for way in ways)
 
 
 def _draw_mitigation(name: str) -> Picture:
-    if name == "piecewise-proxy":
+    if name in ("piecewise-proxy", "margin"):
         names, values = zip(*_ruled(), strict=True)
         texts = [f"{value:.3f}" for value in values]
-        picture = _one_series(names, values, texts, own=(1,))
+        picture = _one_series(names, values, texts, own=(1 if name == "piecewise-proxy" else 2,))
         caption = (
             "**Alpha of the rule x ≥ 500: the largest error of a place minus the smallest.** Made-up places."
         )

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from evenhand.measure.contrasts import Contrast
     from evenhand.measure.repeat_means import Spread
+    from evenhand.report.marks import Scale
 
 Harm = Literal["less", "more", "away", "cost", ""]
 Basis = Literal["exact", "repeats", "draws", "rows"]
@@ -155,8 +156,8 @@ class Observation:
 
     @property
     def is_judged(self) -> bool:
-        """True if there are enough people to judge it; exact effects always have."""
-        return self.basis == "exact" or min(self.people, self.tested) >= FEWEST_PEOPLE
+        """True if there are enough people to judge it; where none were drawn, all are there."""
+        return self.basis in ("exact", "draws") or min(self.people, self.tested) >= FEWEST_PEOPLE
 
     @property
     def is_stored(self) -> bool:
@@ -346,6 +347,11 @@ def per_head(seen: Observation, amount: float | NDArray[np.float64]) -> float | 
     """Return an amount of an effect so that groups of any size compare: per 1,000 of the group, or a head."""
     size = seen.people if seen.people > 0 else 1.0
     return amount * {"people": 1000 / size, "dollars": 1 / size}.get(EFFECTS[seen.effect].unit, 1.0)
+
+
+def told_in(effect: str) -> Scale:
+    """Return the unit in which an effect is told: a chance of 1,000 people as releases of 100."""
+    return "of 100 releases" if effect in ("refused", "granted") else EFFECTS[effect].unit
 
 
 def read_matters(

@@ -11,10 +11,11 @@ import numpy as np
 
 from evenhand.answer.case import Name, OptionName
 from evenhand.answer.choice import choose_remedy, list_steps
-from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE, per_head
+from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE, per_head, told_in
 from evenhand.answer.harm import find_payers, sort_open
 from evenhand.answer.status import family_level, judge, keep_possible, limit_samples, sample_of
 from evenhand.answer.words import words_in
+from evenhand.report.language import money_in_language
 from evenhand.report.words import MINUS, capital, listed, number
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from evenhand.answer.harm import Verdict
     from evenhand.answer.status import Effect, Limits
     from evenhand.answer.words import Words
-    from evenhand.report.marks import Scale
 
 MOST_NAMED = 3
 MOST_WORDS = 12
@@ -36,11 +36,6 @@ _VERBS |= dict.fromkeys(("counted", "hidden", "invented", "share_error", "outcom
 _DIGITS = {"dollars": (2, 100), "percent": (1, 10), "people": (1, 100)}
 """So many digits have values below so much."""
 _EITHER_WAY = {"counted": "counted", "share_error": "counted", "outcome": "counted", "short": "short"}
-
-
-def told_in(effect: str) -> Scale:
-    """Return the unit in which an effect is told: a chance of 1,000 people as releases of 100."""
-    return "of 100 releases" if effect in ("refused", "granted") else EFFECTS[effect].unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +178,7 @@ class Telling:
             does, each = (self.words.say(f"does.{self.verb}", n=many) for many in (count, 1))
             verbs, words = {"does": does, "each": each}, words + 1 - len(does.split())
         shown = [name.words for name in names[:MOST_NAMED]]
-        while len(shown) > 1 and _count_words(shown, len(names)) > words:
+        while len(shown) > 1 and len(" ".join(shown).split()) + (4 if len(names) > len(shown) else 1) > words:
             shown.pop()
         if len(names) > len(shown):
             shown.append(self.say("group.others", n=len(names) - len(shown)))
@@ -211,7 +206,8 @@ class Telling:
         digits = 0 if round(value, digits) == round(value) else digits
         unit = told_in(effect)
         if unit == "dollars":
-            return f"{MINUS if value < 0 else ''}{self.case.currency}{number(abs(value), digits)}"
+            shown = money_in_language(number(abs(value), digits), self.case.currency)
+            return f"{MINUS if value < 0 else ''}{shown}"
         shown = number(value, digits)
         return self.say("amount.percent", n=shown) if unit == "percent" else shown
 
@@ -503,7 +499,3 @@ class Telling:
 def has_figures(shown: str) -> bool:
     """Return whether a number as it is written is not 0."""
     return any(figure in shown for figure in "123456789")
-
-
-def _count_words(shown: list[str], of: int) -> int:
-    return len(" ".join(shown).split()) + (4 if of > len(shown) else len(shown) > 1)

@@ -157,7 +157,7 @@ def _commands(view: View, paper: Paper) -> list[TextLine]:
     lines: list[TextLine] = []
     for command in view.commands:
         word = "" if lines else fixed_word(f"terminal.{'apply' if view.recommended else 'command'}")
-        parts = _break_command(fit(clean(command.line), paper.encoding), paper.width - 2 - _LEAD)
+        parts = break_command(fit(clean(command.line), paper.encoding), paper.width - 2 - _LEAD)
         if len(view.commands) > 1:
             lines += _lead(paper, word, f"{command.label}:")
             word = ""
@@ -167,7 +167,7 @@ def _commands(view: View, paper: Paper) -> list[TextLine]:
     return lines
 
 
-def _break_command(line: str, columns: int) -> list[str]:
+def break_command(line: str, columns: int) -> list[str]:
     """Return a command in lines that a shell reads as one, broken between its words."""
     pieces: list[str] = []
     for token in _TOKEN.findall(line):

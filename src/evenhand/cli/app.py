@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from evenhand import __version__
 from evenhand._shared_folders import remove_left_folders
 from evenhand.cli.help import build_command
+from evenhand.cli.retyping import TYPED
 from evenhand.cli.terminal.ending import FAULT, STOPPED, WRONG, sigterm_as_interrupt, stop_code
 from evenhand.cli.terminal.streams import exit_if_output_fails, exit_on_broken_pipe, is_of_output
 from evenhand.errors import EvenhandError, EvenhandWarning, UnknownNameError
@@ -100,6 +101,7 @@ class _Commands(TyperGroup):
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> Any:
         given = list(sys.argv[1:] if args is None else args)
         extra["standalone_mode"] = False
+        TYPED.set(tuple(given))
         remove_left_folders()
         with (
             exit_if_output_fails(lambda message: _terminal().error(message)),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.cli.terminal.console import Terminal
-    from evenhand.study.intake.guess import Rows
+    from evenhand.study.intake.guess import Repeated, Rows
     from evenhand.study.intake.opening import Opened
 
 AMOUNT = ">= AMOUNT"
@@ -27,7 +27,13 @@ _OWNERS = {"positive": "target", "privileged": "protected"}
 
 
 def ask_roles(
-    terminal: Terminal, opened: Opened, words: RoleOptions, missing: Sequence[str], *, optional: bool = False
+    terminal: Terminal,
+    opened: Opened,
+    words: RoleOptions,
+    missing: Sequence[str],
+    *,
+    optional: bool = False,
+    repeated: Repeated = "",
 ) -> RoleOptions:
     """Return the words with the roles that a person answered; only where the terminal is interactive.
 
@@ -47,9 +53,11 @@ def ask_roles(
             break
         change: dict[str, Any] = {role: answer}
         words = replace(words, **change) if answer else words
-    twins = rows.twins_of_target(words)
-    if twins and terminal.ask(f"{quote_names(twins)}: each gives '{words.target}' away. Leave out?"):
-        words = replace(words, drop=(*words.drop, *twins))
+    found = guess(opened, words, repeated=repeated)
+    for role, question in (("person", "Is a person's row known by it?"), ("drop", "Leave out?")):
+        if role in found.by_role and terminal.ask(f"{found.by_role[role]} {question}"):
+            change = {role: getattr(found.words, role)}
+            words = replace(words, **change)
     return words
 
 

@@ -274,6 +274,7 @@ Quick = Annotated[
     bool, design_option("", "Stop after who pays and remedies; --resume runs the rest.", "--quick")
 ]
 Yes = Annotated[bool, design_option("", "Ask nothing.", "--yes", "-y")]
+Anyway = Annotated[bool, design_option("", "Run it though the first look says stop.", "--anyway")]
 Out = Annotated[Path | None, output_option("FOLDER", "Where results go. [study]")]
 SaveScript = Annotated[
     Path | None, output_option("FILE", "Write Python that gives the same numbers: .py or .ipynb.")
@@ -304,7 +305,7 @@ Quiet = Annotated[bool, output_option("", "Only the paths of what was written.",
 RUN_OPTIONS: Mapping[str, Any] = {
     "data": Data, **FORMAT_OPTIONS, "plan": PlanFile, "seed": Seed, "matters": Matters, "workers": Workers,
     "engine": Engine, "scheduler": Scheduler, "tls_ca": TlsCa, "tls_cert": TlsCert, "tls_key": TlsKey,
-    "no_remedies": NoRemedies, "quick": Quick, "resume": Resume, "yes": Yes,
+    "no_remedies": NoRemedies, "quick": Quick, "resume": Resume, "yes": Yes, "anyway": Anyway,
     "out": Out, "save_script": SaveScript, "open_page": OpenPage, "language": Language,
     "as_json": AsJson, "quiet": Quiet,
 }  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +9,14 @@ from evenhand._notes import Note
 from evenhand.cli.asking import AMOUNT, ask_roles
 from evenhand.cli.files import open_typed, typed_format
 from evenhand.cli.options import split_list
+from evenhand.cli.proposals import EXAMPLE, lay_out
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.errors import SchemaError
 from evenhand.schema import Schema
 from evenhand.schema.crossing import as_names
 from evenhand.schema.infer import open_frame
 from evenhand.study.intake.draft import draft_column
-from evenhand.study.intake.guess import guess, read_rows
+from evenhand.study.intake.guess import Guess, Repeated, guess, read_rows
 from evenhand.study.intake.setup import (
     ROLES,
     RoleOptions,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evenhand.study.intake.draft import Part
-    from evenhand.study.intake.guess import Guess
     from evenhand.study.intake.opening import Opened
 
 _INFERRED = "domains were learnt from the rows, and that is a leak; give --schema with public code lists"
@@ -102,6 +101,10 @@ def beside_options(typed: Mapping[str, Any]) -> dict[str, Any]:
     return beside
 
 
+ROLE_NAMES = (*ROLES, "drop", "person", "guess")
+"""The options that a command is spelt without, before the roles are."""
+
+
 def repeat_options(typed: Mapping[str, Any]) -> list[str]:
     """Return what was typed about the file and about columns beside the roles that are asked for."""
     asked = typed_format(typed)
@@ -153,8 +156,9 @@ def assign_roles(
     opened: Opened,
     typed: Mapping[str, Any],
     *,
-    command: str,
+    command: Sequence[str],
     bins_only: bool = False,
+    repeated: Repeated = "person",
     needed: Sequence[str] = tuple(ROLES),
 ) -> Setup:
     """Return the schema with its roles, and say how it came about; others than those needed may lack."""
@@ -162,14 +166,20 @@ def assign_roles(
     words = read_role_options(opened, typed)
     guesses: tuple[str, ...] = ()
     if typed["guess"]:
-        words, guesses = _guess_roles(terminal, opened, words)
+        found = _guess_needed(terminal, opened, words, needed, repeated)
+        words, guesses = found.words, tuple(f"Guessed: {reason}" for reason in found.reasons)
     missing = [role for role in missing_roles(words, opened) if role in needed]
     if missing and terminal.is_interactive and not typed.get("yes"):
-        words = ask_roles(terminal, opened, words, missing)
+        words = ask_roles(terminal, opened, words, missing, repeated=repeated)
         missing = [role for role in missing_roles(words, opened) if role in needed]
     if missing:
-        again = f"{command} {shlex.join([typed['data'], *repeat_options(typed)])}"
-        wrong_use(_ask_for(opened, words, missing, command=again, guessed=typed["guess"], needed=needed))
+        if not typed["guess"]:
+            found = _guess_needed(terminal, opened, words, needed, repeated)
+        wrong_use(
+            _ask_for(opened, words, missing, found, command=command, guessed=typed["guess"], needed=needed)
+        )
+    if guesses:
+        terminal.say("Command", _spell_roles(command, words, needed))
     try:
         setup = set_up(opened, words, bins_only=bins_only)
     except SchemaError as error:
@@ -201,10 +211,10 @@ def report_inferred(terminal: Terminal, setup: Setup, *, is_draft: bool = False)
         more = [f"and {len(setup.left_out) - 6} more"] if len(setup.left_out) > 6 else []
         terminal.say("Left out", "; ".join(reasons + more))
     for note in setup.notes:
-        if Note.of(note).kind == "unit":
-            terminal.warn(note)
-        else:
+        if Note.of(note).kind != "unit":
             terminal.say("Note", note)
+        elif is_draft:  # of a study the first look tells it
+            terminal.warn(note)
 
 
 def refuse_empty_table(opened: Opened) -> None:
@@ -214,12 +224,16 @@ def refuse_empty_table(opened: Opened) -> None:
         wrong_use(f"{name} has column names and no rows. Hint: name a file with people in it.")
 
 
-def _guess_roles(
-    terminal: Terminal, opened: Opened, words: RoleOptions
-) -> tuple[RoleOptions, tuple[str, ...]]:
-    guessed = guess(opened, words)
-    report_guesses(terminal, guessed)
-    return guessed.words, tuple(f"Guessed: {reason}" for reason in guessed.reasons)
+def _guess_needed(
+    terminal: Terminal, opened: Opened, words: RoleOptions, needed: Sequence[str], repeated: Repeated
+) -> Guess:
+    """Return what is guessed of the roles that are needed, and of columns that are not, and say so."""
+    found = guess(opened, words, repeated=repeated)
+    unused: dict[str, Any] = {role: getattr(words, role) for role in ROLES if role not in needed}
+    wanted = {role: why for role, why in found.by_role.items() if role not in unused}
+    found = Guess(replace(found.words, **unused), wanted)
+    report_guesses(terminal, found)
+    return found
 
 
 def report_guesses(terminal: Terminal, guessed: Guess) -> None:
@@ -234,8 +248,9 @@ def _ask_for(
     opened: Opened,
     words: RoleOptions,
     missing: Sequence[str],
+    found: Guess,
     *,
-    command: str,
+    command: Sequence[str],
     guessed: bool,
     needed: Sequence[str],
 ) -> str:
@@ -243,8 +258,8 @@ def _ask_for(
     flags = [f"--{role}" for role in missing]
     wanted = f"{', '.join(flags[:-1])} and {flags[-1]}" if flags[1:] else f"{flags[0]} ({ROLES[missing[0]]})"
     problem = "could not be guessed" if guessed else "must be given"
+    draft = found.words
     rows = read_rows(opened, words)
-    draft = guess(opened, words, rows=rows).words
     amount = rows.is_amount(draft.target)
     stand_in = replace(
         draft,
@@ -254,26 +269,31 @@ def _ask_for(
         privileged=draft.privileged or ("" if len(draft.protected_columns) > 1 else "GROUP"),
         sensitive=draft.sensitive or ("COLUMN", "COLUMN"),
     )
-    target, positive, privileged = (
-        f"--{role} {shlex.quote(getattr(stand_in, role))}" for role in ("target", "positive", "privileged")
-    )
-    protected, sensitive, drop = (
-        f"--{role} {shlex.quote(typed_list(as_names(getattr(stand_in, role))))}"
-        for role in ("protected", "sensitive", "drop")
-    )
-    example = " \\\n    ".join(
-        [
-            f"evenhand {command}",
-            f"{target} {positive}",
-            f"{protected} {privileged}" if stand_in.privileged else protected,
-            *([sensitive] if "sensitive" in needed else []),
-            *([drop] if stand_in.drop else []),
-        ]
-    )
+    example = _spell_roles(command, stand_in, needed)
     numbers = f"'{draft.target}' holds numbers: choose the AMOUNT from which on the outcome is positive.\n"
     columns = f"Columns: {quote_names(opened.names, most=60)}.\n"
+    two = [name for name, domain in rows.domains.items() if domain.size == 2]
+    if draft.target is None and two:
+        columns += f"Of two values: {quote_names(two, most=60)}."
     beside = f"{numbers if amount and not draft.positive else ''}{columns if 'COLUMN' in example else ''}"
-    return f"{wanted} {problem}; type, for example (and check it):\n{example}\n{beside}".rstrip()
+    return f"{wanted} {problem}; {EXAMPLE}\n{example}\n{beside}".rstrip()
+
+
+def _spell_roles(command: Sequence[str], words: RoleOptions, needed: Sequence[str]) -> str:
+    """Return the whole command with the roles, as it is typed."""
+
+    def spell(role: str) -> list[str]:
+        value = getattr(words, role)
+        several = role in {"protected", "sensitive", "drop"} or isinstance(value, tuple)
+        return [f"--{role}", typed_list(as_names(value)) if several else value] if value else []
+
+    pairs = (("target", "positive"), ("protected", "privileged"), ("sensitive",), ("drop",), ("person",))
+    lines = (
+        [word for role in pair for word in spell(role)]
+        for pair in pairs
+        if pair[0] != "sensitive" or pair[0] in needed
+    )
+    return lay_out([command, *lines])
 
 
 def with_choices(opened: Opened, words: RoleOptions, error: SchemaError) -> str:

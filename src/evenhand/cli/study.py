@@ -18,9 +18,10 @@ from evenhand._validate import integer
 from evenhand.cli.compiled import announce_compiling
 from evenhand.cli.files import report_format, typed_format
 from evenhand.cli.options import is_typed
+from evenhand.cli.retyping import retype
 from evenhand.cli.roles import report_reading
 from evenhand.cli.terminal.console import Terminal, wrong_use
-from evenhand.cli.terminal.ending import stop_code
+from evenhand.cli.terminal.ending import WRONG, stop_code
 from evenhand.cli.terminal.progress import follow_study
 from evenhand.errors import MissingExtraError, StudyStoreError
 from evenhand.study.intake.opening import open_plan
@@ -28,7 +29,8 @@ from evenhand.study.intake.setup import plan_of
 from evenhand.study.page.wording import counted
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.script import ENDINGS
-from evenhand.study.results.results import files_in, write_results
+from evenhand.study.preflight import preflight
+from evenhand.study.results.results import Results, files_in, write_results
 from evenhand.study.run.cluster import ENGINES, DaskCluster, cluster_of
 from evenhand.study.run.duration import duration, grid_size, spell_expected
 from evenhand.study.run.events import StageDone, Started, Timed
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
     from evenhand.study.intake.opening import Opened
     from evenhand.study.intake.setup import Setup
     from evenhand.study.plan.facts import Facts
-    from evenhand.study.results.results import Results
 
 MANY_ROWS = 50_000
 """From this many rows on a study takes long enough that a person is told how long."""
@@ -53,7 +54,8 @@ _LONG, _TARGET = 15 * 60, 10 * 60
 _REPORT_SECONDS = 4.0  # reading results, drawing the charts and writing the page
 _MOST_WORKERS = 1_024
 _TLS = {"ca_file": "ca", "cert_file": "cert", "key_file": "key"}
-_WARNINGS = ("privacy", "target")  # kinds of notes
+_LOOKED_AT = ("privacy", "target", "unit")  # kinds of notes on what the first look tells with its figures
+_MOST_WARNINGS = 5
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
 
@@ -214,10 +216,11 @@ def announce_plan(run: StudyRun) -> Plan:
     prepared = prepare(run.plan, frame=run.frame)
     plan, facts = plan_remedies(run, prepared.facts), prepared.facts
     for note in facts.notes:
-        if note not in plan.notes:
-            terminal.say("Warning" if Note.of(note).kind in _WARNINGS else "Note", note)
+        if note not in plan.notes and Note.of(note).kind not in _LOOKED_AT:
+            terminal.say("Note", note)
+    look_first(run, prepared)
     terminal.say("Plan", f"{grid_size(plan)}, on {facts.rows:,} rows and {len(facts.schema)} columns")
-    announce_remedies(terminal, plan)
+    announce_remedies(run, plan, facts)
     return offer_fewer_rows(replace(run, plan=plan), prepared) if facts.rows > MANY_ROWS else plan
 
 
@@ -227,15 +230,45 @@ def plan_remedies(run: StudyRun, facts: Facts) -> Plan:
     return add_remedies(run.plan, facts) if is_new else run.plan
 
 
-def announce_remedies(terminal: Terminal, plan: Plan) -> None:
+def announce_remedies(run: StudyRun, plan: Plan, facts: Facts) -> None:
     """Say what is tried besides, and that the best is run again."""
-    again = "what helps most is run again on fresh draws"
-    if plan.remedies:
-        runs = counted(len(plan.remedies) * plan.repeats, "run")
-        names = "; ".join(setting.label or setting.mechanism for setting in plan.remedies)
-        terminal.say("Remedies", f"{names}: {runs}; {again}")
-    elif plan.confirm:
-        terminal.say("Remedies", f"none but those that were asked for; {again}")
+    if not plan.confirm:
+        return
+    again = "" if plan.task.is_exact else "; what helps most is run again on fresh draws"
+    names = plan.task.case(Results(plan, facts, ())).options
+    told = [names[str(each)].words if str(each) in names else str(each) for each in plan.remedies]
+    runs = f": {counted(len(told) * plan.repeats, 'run')}" if told else ""
+    run.terminal.say("Remedies", f"{'; '.join(told) or 'none but what is asked for'}{runs}{again}")
+
+
+def look_first(run: StudyRun, prepared: Any = None) -> None:
+    """Say what a first look at the rows finds; end where that says stop, unless the person goes on anyway.
+
+    A plan that was written before is not stopped: its options cannot be typed besides it.
+    """
+    terminal, found = run.terminal, preflight(run.plan, run.frame, prepared)
+    is_new = run.typed.get("plan") is None
+    stopping = [each for each in found if each.stops and is_new and not run.typed["anyway"]]
+    if not stopping:
+        for each in found[:_MOST_WARNINGS]:
+            terminal.warn(f"{each.text} {each.todo}".rstrip())
+            if is_new and (each.options or each.renamed):
+                terminal.command(retype(each.options, each.renamed), "Type")
+        return
+    for each in stopping:
+        terminal.error(f"{each.text} {each.todo}".rstrip())
+    options = {flag: value for each in stopping for flag, value in each.options.items()}
+    renamed = {name: new for each in stopping for name, new in each.renamed.items()}
+    again = retype(options, renamed) if options or renamed else ""
+    if again:
+        terminal.command(again, "Instead")
+    names = [each.name for each in stopping]
+    if "fraction" not in names:  # which no run takes
+        if terminal.is_interactive and not run.typed["yes"] and terminal.ask("Go on anyway?"):
+            return
+        terminal.say("Stopped", "nothing was run. Add --anyway to go on as typed.")
+    terminal.object({"stopped": names, "next": [again] if again else [], "exit": WRONG})
+    sys.exit(WRONG)
 
 
 def offer_fewer_rows(run: StudyRun, prepared: Any) -> Plan:

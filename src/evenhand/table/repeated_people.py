@@ -91,7 +91,7 @@ def find_repeated_people(rows: pa.Table) -> RepeatedPeople | None:
         rows = rows.select(rows.column_names[:_MOST_COLUMNS])
     codes = {name: _encode(rows.column(name)) for name in rows.column_names}
     found = [each for name in codes for each in _look_at(name, rows.column(name).type, codes)]
-    ranked = sorted(found, key=lambda each: (not _is_numbered(each.column), -len(each.constant)))
+    ranked = sorted(found, key=lambda each: (not is_numbered(each.column), -len(each.constant)))
     return ranked[0] if ranked else None
 
 
@@ -131,7 +131,7 @@ def _column_of(found: RepeatedPeople | None) -> str | None:
 def _look_at(name: str, kind: pa.DataType, codes: dict[str, Codes]) -> Iterator[RepeatedPeople]:
     """Yield what a column seems to be, if it seems to say whose row it is."""
     own = codes[name]
-    if _tokens(name) & _TIMES and not _is_numbered(name):  # within which whole panels stay the same
+    if _tokens(name) & _TIMES and not is_numbered(name):  # within which whole panels stay the same
         return
     if pa.types.is_floating(kind) or pa.types.is_boolean(kind) or len(own) == 0 or own.min() < 0:
         return
@@ -152,7 +152,7 @@ def _look_at(name: str, kind: pa.DataType, codes: dict[str, Codes]) -> Iterator[
     shares = measure(other for other in others if _tokens(other) & _PERSONAL)  # first: most end here
     if any(share < _VARIES and "age" not in _tokens(other) for other, share in shares.items()):
         return
-    if not (is_even or _is_numbered(name) or any(_stays(codes[other], shares[other]) for other in shares)):
+    if not (is_even or is_numbered(name) or any(_stays(codes[other], shares[other]) for other in shares)):
         return
     shares |= measure(other for other in others if other not in shares)
     constant = tuple(other for other in others if _stays(codes[other], shares[other]))
@@ -192,7 +192,8 @@ def _encode(column: Any) -> Codes:
     return codes
 
 
-def _is_numbered(name: str) -> bool:
+def is_numbered(name: str) -> bool:
+    """Return whether a column is named like a number of people or rows."""
     return bool(_tokens(name) & _NUMBERED)
 
 

@@ -50,6 +50,40 @@ def hiring():
             options=(CURE, remedy("parity", simplicity=1)),
         ),
     )
+    cured = [more, rows("selected", option="cure", women=(139, 173), men=(233, 231))]
+    yield (
+        "a remedy is confirmed on fresh repeats",
+        make(
+            *cured,
+            fresh=(
+                rows("selected", women=(50, 170), men=(238, 230)),
+                rows("selected", option="cure", women=(125, 170), men=(232, 230)),
+            ),
+            options=(CURE,),
+        ),
+    )
+    yield (
+        "the first look misled",
+        make(
+            *cured,
+            fresh=(
+                rows("selected", women=(50, 170), men=(238, 230)),
+                rows("selected", option="cure", women=(54, 170), men=(232, 230)),
+            ),
+            options=(CURE,),
+        ),
+    )
+    yield (
+        "on fresh repeats a remedy harms somebody",
+        make(
+            *cured,
+            fresh=(
+                rows("selected", women=(50, 170), men=(238, 230)),
+                rows("selected", option="cure", women=(125, 170), men=(190, 230)),
+            ),
+            options=(CURE,),
+        ),
+    )
     yield (
         "no remedy helps",
         make(WOMEN, rows("selected", option="cure", women=(56, 173), men=(231, 231)), options=(CURE,)),

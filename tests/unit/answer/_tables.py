@@ -86,14 +86,16 @@ def remedy(name="cure", **more):
 # --- cases --------------------------------------------------------------------------------------
 
 
-def make(*seen, options=(), page=None, called="hired", remedies=None, **more):
-    """Return a case of a classifier; rows may be lists of rows."""
+def make(*seen, options=(), page=None, called="hired", remedies=None, fresh=(), **more):
+    """Return a case of a classifier; rows may be lists of rows. `fresh` are those of fresh repeats."""
     rows = tuple(row for part in seen for row in (part if isinstance(part, list) else [part]))
     in_table = {
         key: more.pop(key) for key in ("margins", "entities", "unwanted", "matters", "context") if key in more
     }
     known = (Option(PLAIN), page or Option(PAGE, PLAIN, epsilon=1.0, method="noise"), *options)
-    table = EffectTable(known, rows, PAGE, **in_table)
+    again = tuple(row for part in fresh for row in (part if isinstance(part, list) else [part]))
+    confirmed = EffectTable(known, again, PAGE, **in_table) if again else None
+    table = EffectTable(known, rows, PAGE, **in_table, fresh=confirmed)
     groups = {
         group: Name(group, f"{group[:1].upper()}{group[1:]}", is_one=group in table.entities)
         for group in dict.fromkeys(row.group for row in rows if row.group != EVERYBODY)

@@ -9,7 +9,7 @@ import typer
 
 from evenhand.cli import options as shared
 from evenhand.cli.options import design_option, output_option, protection_option
-from evenhand.cli.roles import assign_roles, open_people
+from evenhand.cli.roles import ROLE_NAMES, assign_roles, open_people
 from evenhand.cli.study import StudyRun, build_plan, shorten_path, write_files
 from evenhand.cli.tasks.base import TaskCommand, warn_of_failures
 from evenhand.cli.terminal.ending import FAILED
@@ -67,7 +67,8 @@ class AdviseCommand(TaskCommand):
         if name not in {"plan", "no_remedies", "quick", "save_script", "open_page"}
     }
     options: ClassVar[Mapping[str, Any]] = {
-        "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS, "max_gap": MaxGap,
+        "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS, **shared.PERSON_OPTIONS,
+        "max_gap": MaxGap,
         "max_accuracy_loss": MaxLoss, "epsilon": MostEpsilon, "repeats": Repeats, "out": Out,
         "details": Details,
     }  # fmt: skip
@@ -80,7 +81,9 @@ class AdviseCommand(TaskCommand):
     def new_plan(self, terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
         """Return the plan of a small study, and its rows."""
         opened = open_people(terminal, typed)
-        setup = assign_roles(terminal, opened, typed, command=self.name)
+        setup = assign_roles(
+            terminal, opened, typed, command=self.spell(typed, without=ROLE_NAMES), repeated="drop"
+        )
         task = CollectTask(CollectTask.audit_mechanisms, _epsilons(typed["epsilon"]))
         repeats = _REPEATS if typed["repeats"] is None else typed["repeats"]
         plan = build_plan(opened, task, {**typed, "repeats": repeats}, setup)

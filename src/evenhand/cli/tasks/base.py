@@ -18,6 +18,7 @@ from evenhand.answer.view import to_json
 from evenhand.cli import options as shared
 from evenhand.cli.help import PanelCommand, build_command
 from evenhand.cli.options import is_typed, option_flag
+from evenhand.cli.proposals import spell_options
 from evenhand.cli.study import (
     StudyRun,
     announce_plan,
@@ -33,6 +34,7 @@ from evenhand.cli.study import (
     when_command_began,
     write_files,
 )
+from evenhand.cli.tasks.registry import DEFAULT_KIND
 from evenhand.cli.terminal.console import Terminal, wrong_use
 from evenhand.cli.terminal.ending import FAILED
 from evenhand.cli.terminal.refusals import refuse_empty
@@ -44,7 +46,7 @@ from evenhand.study.results.estimates import estimate
 from evenhand.study.tasks.registry import task_of_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from evenhand.measure.repeat_means import Estimated
     from evenhand.study.results.results import Results
@@ -136,6 +138,12 @@ class TaskCommand:
     def summarize_groups(self, results: Results, setting: Setting) -> dict[str, dict[str, Any]]:  # noqa: ARG002 - as above
         """Return the numbers of each group in a setting, by its label."""
         return {}
+
+    def spell(self, typed: Mapping[str, Any], *, without: Collection[str] = ("guess",)) -> list[str]:
+        """Return the words of the command as it was typed, but for some of its options."""
+        audit = ["audit"] if self.kind == DEFAULT_KIND else ["audit", self.kind]
+        words = spell_options({**self.run_options, **self.options}, typed, without=without)
+        return ["evenhand", *([self.name] if self.name else audit), typed["data"], *words]
 
     # --- how it runs ------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from evenhand.cli import options as shared
 from evenhand.cli.options import design_option, is_typed, protection_option, split_list
-from evenhand.cli.roles import assign_roles, open_people
+from evenhand.cli.roles import ROLE_NAMES, assign_roles, open_people
 from evenhand.cli.study import build_plan
 from evenhand.cli.tasks.base import (
     TaskCommand,
@@ -60,7 +60,8 @@ class CollectCommand(TaskCommand):
       --split uniform,k-based --model logistic --repeats 20
 """
     options: ClassVar[Mapping[str, Any]] = {
-        "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS, "epsilons": shared.Epsilons,
+        "schema": shared.SchemaFile, "rows": shared.Rows, **shared.ROLE_OPTIONS, **shared.PERSON_OPTIONS,
+        "epsilons": shared.Epsilons,
         "protocols": Protocols, "splits": Splits, "strategies": Strategies, "model": Model,
         "encoder": Encoder, **shared.READING_OPTIONS, "repeats": shared.Repeats,
     }  # fmt: skip
@@ -84,7 +85,14 @@ class CollectCommand(TaskCommand):
         task = CollectTask(**grid)
         opened = open_people(terminal, typed)
         bins_only = task.encoder == "one-hot" or task.model == "logistic"
-        setup = assign_roles(terminal, opened, typed, command="audit", bins_only=bins_only)
+        setup = assign_roles(
+            terminal,
+            opened,
+            typed,
+            command=self.spell(typed, without=ROLE_NAMES),
+            bins_only=bins_only,
+            repeated="drop",
+        )
         if not typed["protocols"]:
             task = fit_protocols(task, setup.schema)
         return build_plan(opened, task, typed, setup), opened.frame

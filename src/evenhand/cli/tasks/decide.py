@@ -19,8 +19,9 @@ from evenhand.cli.options import (
     protection_option,
     split_list,
 )
+from evenhand.cli.proposals import settle_options
 from evenhand.cli.roles import refuse_empty_table, report_reading
-from evenhand.cli.study import StudyRun, announce_remedies, build_plan, plan_remedies
+from evenhand.cli.study import StudyRun, announce_remedies, build_plan, look_first, plan_remedies
 from evenhand.cli.tasks.base import TaskCommand, defaults_of
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.decide.language.parse import parse, parse_weight
@@ -33,6 +34,7 @@ from evenhand.decide.mitigate.registry import (
 )
 from evenhand.errors import EvenhandError
 from evenhand.release.mechanisms.registry import TableMechanism
+from evenhand.study.intake.guess_counts import guess_decision
 from evenhand.study.intake.setup import column_named
 from evenhand.study.plan.cells import Cell
 from evenhand.study.run.prepare import prepare
@@ -53,6 +55,10 @@ _METHOD_KINDS = ("method", "estimated error", "uncertified")
 _MOST_AFFECTED = 10
 _DELTA_TAKER = "discrete-gaussian"
 _OF_MONEY = ("allot", "count", "weight", "budget", "currency", "smallest")
+_NEEDED = {
+    "rule": "who has the right; where money follows, give --allot, or --count and --weight",
+    "count": "the column of counts that money follows; where a right follows, give --rule instead",
+}
 _THOUSANDS = re.compile(r"-?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 _NOT_ONE_COUNT = (
     "--allot must be {} times a public weight, such as 'students * (index + 20) / 100'. "
@@ -79,6 +85,7 @@ Name = Annotated[str | None, data_option("COLUMN", "The names of the entities. [
 Groups = Annotated[
     list[str] | None, data_option("COLUMNS", "People of each group in an entity: who pays, per head.")
 ]
+Guessed = Annotated[bool, data_option("", "Guess these where they are missing, with reasons.", "--guess")]
 Noises = Annotated[
     list[str] | None, protection_option("LIST", "Of {noises}. [{default}]", "--mechanism", choices="noises")
 ]
@@ -129,7 +136,7 @@ class DecideCommand(TaskCommand):
 """
     options: ClassVar[Mapping[str, Any]] = {
         "data": Counts, "rule": Rule, "allot": Allot, "count": Count, "weight": Weight, "budget": Budget,
-        "name": Name, "groups": Groups, "epsilons": shared.Epsilons, "mechanisms": Noises,
+        "name": Name, "groups": Groups, "guess": Guessed, "epsilons": shared.Epsilons, "mechanisms": Noises,
         "delta": shared.Delta, "unit": shared.Unit, "touches": Touches, "post": shared.Post,
         "mitigations": Mitigations, "draws": Draws, "workers": Workers, "currency": Currency,
         "smallest": Smallest,
@@ -146,11 +153,15 @@ class DecideCommand(TaskCommand):
     def new_plan(self, terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
         """Return the study of a file of counts, and its rows."""
         _refuse_contradictions(typed)
-        rule = None if typed["rule"] is None else parse(typed["rule"]).inputs  # before any row is read
-        budget = _read_money("--budget", typed["budget"])
+        if typed["rule"] is not None:
+            parse(typed["rule"])  # before any row is read
+        _read_money("--budget", typed["budget"])
         opened = open_typed(terminal, typed["data"], typed_format(typed))
         report_reading(terminal, opened)
         refuse_empty_table(opened)
+        typed = self._propose(terminal, opened, typed)
+        rule = None if typed["rule"] is None else parse(typed["rule"]).inputs
+        budget = _read_money("--budget", typed["budget"])
         if rule is not None:
             _check_rule(rule, opened.names)
             what: dict[str, Any] = {"rule": typed["rule"]}
@@ -170,14 +181,33 @@ class DecideCommand(TaskCommand):
             terminal.say("Shares", f"{task.formula}, of the sum over all entities")
         return build_plan(opened, task, typed), opened.frame
 
+    def _propose(self, terminal: Terminal, opened: Opened, typed: dict[str, Any]) -> dict[str, Any]:
+        """Return what was typed, with what is proposed where neither a right nor a count is given."""
+        decided = typed["rule"] is not None or typed["allot"] is not None
+        if not typed["guess"] and (decided or typed["count"] is not None):
+            return typed
+        proposed, problem = guess_decision(opened, typed)
+        what = "rule" if "rule" in proposed else "count"
+        return settle_options(
+            terminal,
+            typed,
+            proposed,
+            needed={} if decided else {what: _NEEDED[what]},
+            command=self.spell(typed),
+            names=opened.names,
+            problem=problem,
+        )
+
     def announce(self, run: StudyRun) -> Plan:
         """Say how many settings there are; most of them take a moment."""
-        plan = plan_remedies(run, prepare(run.plan, frame=run.frame).facts)
+        facts = prepare(run.plan, frame=run.frame).facts
+        plan = plan_remedies(run, facts)
         settings = len(plan.settings()) - len(plan.remedies) - 1
         entities = "1 entity" if len(run.frame) == 1 else f"{len(run.frame):,} entities"
         many = "" if settings == 1 else "s"
         run.terminal.say("Plan", f"{settings:,} setting{many} for {entities}")
-        announce_remedies(run.terminal, plan)
+        look_first(run)
+        announce_remedies(run, plan, facts)
         return plan
 
     def write_more(self, run: StudyRun, results: Results) -> dict[str, Path]:
@@ -224,7 +254,7 @@ class DecideCommand(TaskCommand):
 def _refuse_contradictions(typed: dict[str, Any]) -> None:
     """Refuse a rule that is empty or missing, and options of money beside a rule."""
     money = [f"--{name}" for name in _OF_MONEY if is_typed(typed[name])]
-    if (typed["rule"] is None and not money) or (typed["rule"] is not None and not typed["rule"].strip()):
+    if typed["rule"] is not None and not typed["rule"].strip():
         wrong_use(
             "--rule is missing: who has the right, such as --rule 'poor / people > 0.2 and poor > 100'. "
             "Hint: where money follows, give --allot, or --count and --weight."
@@ -331,9 +361,6 @@ def _read_share(typed: dict[str, Any], opened: Opened) -> tuple[str, str | None]
     """Return the count and the weight, from two options or from a formula."""
     known, count, weight = opened.names, typed["count"], typed["weight"]
     if typed["allot"] is None:
-        if count is None:
-            message = "--count is missing: the column of counts that money follows, or --allot."
-            wrong_use(f"{message}\nColumns: {quote_names(known, most=60)}.")
         column = None if weight is None else f"`{_find_column('--weight', weight, known)}`"
         return _find_column("--count", count, known), column
     formula = parse_weight(typed["allot"], parameter="allot", owner="DecideTask")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from evenhand.cli import options as shared
 from evenhand.cli.options import design_option, is_typed, join_names, protection_option, split_list
-from evenhand.cli.roles import assign_roles, open_people
+from evenhand.cli.roles import ROLE_NAMES, assign_roles, open_people
 from evenhand.cli.study import build_plan
 from evenhand.cli.tasks.base import (
     TaskCommand,
@@ -82,7 +82,9 @@ class LearnCommand(TaskCommand):
             wrong_use("--sensitive is of use to the method local only, which is not among --methods.")
         opened = open_people(terminal, typed)
         needed = (*_NEEDED, "sensitive") if local else _NEEDED
-        setup = assign_roles(terminal, opened, typed, command="audit learn", needed=needed)
+        setup = assign_roles(
+            terminal, opened, typed, command=self.spell(typed, without=ROLE_NAMES), needed=needed
+        )
         return build_plan(opened, task, typed, setup), opened.frame
 
     def change_plan(self, plan: Plan, typed: dict[str, Any]) -> Plan:

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from evenhand.cli import options as shared
-from evenhand.cli.asking import ask_roles
 from evenhand.cli.mechanisms import PARAMETER_OPTIONS, Mechanisms, typed_mechanisms
 from evenhand.cli.options import data_option, is_typed, protection_option, split_list
+from evenhand.cli.proposals import settle_options
 from evenhand.cli.roles import (
     open_people,
     privileged_words,
@@ -23,6 +23,7 @@ from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.errors import SchemaError
 from evenhand.release.mechanisms.registry import MECHANISMS
 from evenhand.schema.crossing import as_names
+from evenhand.study.intake.guess_counts import guess_table
 from evenhand.study.intake.setup import Setup, column_named, set_up
 from evenhand.study.page.wording import outcome_name
 from evenhand.study.tasks.release.task import (
@@ -41,7 +42,13 @@ if TYPE_CHECKING:
     from evenhand.study.intake.opening import Opened
     from evenhand.study.plan.plan import Plan
 
-_ROLES = ("target", "positive", "protected", "privileged", "band", "missing_group", "labels", "pool_below")
+_ROLES = (
+    "target", "positive", "protected", "privileged", "band", "missing_group", "labels", "guess", "pool_below",
+)  # fmt: skip
+_NEEDED = {
+    "columns": "what is crossed in the table, with commas",
+    "protected": "the column of the table whose groups are compared",
+}
 
 Columns = Annotated[list[str] | None, data_option("COLUMNS", "What is crossed, with commas.", "--columns")]
 Fill = Annotated[
@@ -98,11 +105,25 @@ class ReleaseCommand(TaskCommand):
         """Return the study of a table of a file or data set, and its rows."""
         opened = open_people(terminal, typed)
         refuse_empty_table(opened)
+        typed = self._propose(terminal, opened, typed)
         columns = _table_columns(opened, typed)
         setup = _assign_roles(terminal, opened, typed, columns)
         task = _build_task(setup.schema, typed, columns)
         _report_roles(terminal, setup.schema, task)
         return build_plan(opened, task, typed, setup), opened.frame
+
+    def _propose(self, terminal: Terminal, opened: Opened, typed: dict[str, Any]) -> dict[str, Any]:
+        """Return what was typed, with the columns and the groups that are proposed where they are missing."""
+        columns, schema = _table_columns(opened, typed), opened.schema
+        names = columns or (opened.names if schema is None else schema.names)
+        needed = dict(_NEEDED)
+        if schema is not None and set(schema.protected_columns) & set(names):
+            del needed["protected"]
+        if all(is_typed(typed[option]) for option in needed) and not typed["guess"]:
+            return typed
+        proposed = guess_table(opened, read_role_options(opened, typed), columns)
+        command = self.spell(typed)
+        return settle_options(terminal, typed, proposed, needed=needed, command=command, names=names)
 
     def change_plan(self, plan: Plan, typed: dict[str, Any]) -> Plan:
         """Return the plan with what was typed of its mechanisms and their privacy."""
@@ -124,11 +145,8 @@ class ReleaseCommand(TaskCommand):
 
 def _table_columns(opened: Opened, typed: dict[str, Any]) -> tuple[str, ...]:
     known = opened.names if opened.schema is None else opened.schema.names
-    others = opened.undeclared
-    columns = tuple(column_named(name, known, others) for name in split_list(typed["columns"], known))
-    if not columns:
-        message = "--columns is missing: the columns that are crossed in the table, with commas between them."
-        wrong_use(f"{message}\nColumns: {quote_names(known, most=60)}.")
+    chosen = split_list(typed["columns"], known)
+    columns = tuple(column_named(name, known, opened.undeclared) for name in chosen)
     if len(set(columns)) < len(columns):
         wrong_use("--columns holds one column twice. Hint: name each once.")
     return columns
@@ -148,13 +166,6 @@ def _assign_roles(
                 wrong_use(f"{problem} Hint: put it there.")
     if opened.schema is not None:  # which may give roles to columns outside the table
         opened = replace(opened, schema=opened.schema.select([name for name in known if name in columns]))
-    declared = getattr(opened.schema, "protected", None)
-    if roles.protected is None and declared is None and terminal.is_interactive and not typed["yes"]:
-        table = replace(opened, frame=opened.frame.select(list(columns)))
-        roles = ask_roles(terminal, table, roles, ["protected"])
-    if roles.protected is None and declared is None:
-        message = "--protected is missing: the column of the table whose groups are compared."
-        wrong_use(f"{message} Columns: {quote_names(columns)}.")
     try:
         setup = set_up(opened, replace(roles, drop=others if opened.schema is None else ()), crossed=columns)
     except SchemaError as error:

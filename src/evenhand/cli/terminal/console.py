@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import textwrap
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import typer
@@ -13,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evenhand.answer.terminal import WIDTH, draw_lines
+from evenhand.answer.terminal import WIDTH, break_command, draw_lines
 from evenhand.cli.terminal.streams import exit_on_broken_pipe, silence
 from evenhand.report.columns import fit
 
@@ -92,6 +93,13 @@ class Terminal:
     def error(self, text: str) -> None:
         """Say what is wrong and what to do."""
         self._notice("Error", text, "bold red")
+
+    def command(self, line: str, word: str = "") -> None:
+        """Say a command to copy after a word; broken lines end as a shell reads them."""
+        for part in break_command(fit(line, self.notices.encoding), _width(self.notices) - _WORD):
+            with suppress(OSError):  # as of every notice
+                _print(self.notices, f"{word:<{_WORD}}{part}", len(word), "bold")
+            word = ""
 
     def _notice(self, word: str, text: str, style: str) -> None:
         try:
@@ -218,12 +226,14 @@ def _width(console: Console) -> int:
 
 
 def _leading(console: Console, word: str, text: str, style: str, *, beside: int = _WORD) -> None:
-    """Print a leading word and a text that is wrapped beside it."""
+    """Print a leading word and a text that is wrapped beside it, but for lines of a command."""
     width = max(_width(console) - beside, 20)
-    words = fit(text, console.encoding).split("\n")
-    lines = [
-        part for line in words for part in textwrap.wrap(line, width, **_WHOLE_WORDS) or [""]
-    ]  # a word longer than a line, such as a path, stays whole
+    lines: list[str] = []
+    for line in fit(text, console.encoding).split("\n"):
+        if line.startswith("evenhand ") or (lines and lines[-1].endswith(" \\")):
+            lines.append(line)
+        else:  # a word longer than a line, such as a path, stays whole
+            lines += textwrap.wrap(line, width, **_WHOLE_WORDS) or [""]
     _print(console, f"{word:<{beside}}{lines[0]}", len(word), style)
     for line in lines[1:]:
         _print(console, f"{'':<{beside}}{line}", 0, style)

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 MITIGATIONS: Registry[MitigationKind] = Registry(
     {
-        "margin": "evenhand.decide.mitigate.margin:MITIGATION",
         "shrink": "evenhand.decide.mitigate.shrink:MITIGATION",
         "sum-constraint": "evenhand.decide.mitigate.sum_constraint:MITIGATION",
+        "margin": "evenhand.decide.mitigate.margin:MITIGATION",
         "piecewise-proxy": "evenhand.decide.mitigate.piecewise:MITIGATION",
         "linear-proxy": "evenhand.decide.mitigate.linear:MITIGATION",
         "output-perturbation": "evenhand.decide.mitigate.output:MITIGATION",
@@ -105,7 +105,7 @@ class MitigationParameter:
 
 @dataclass(frozen=True, kw_only=True)
 class MitigationKind:
-    """Hold what a mitigation is called, what it is for, what it needs and how it decides.
+    """What a mitigation is called, what it is for, what it needs and how it decides.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ class NamedMitigation:
 
     @property
     def kind(self) -> MitigationKind:
-        """Return what the mitigation declares: what it is for, and what it needs."""
+        """What the mitigation declares: what it is for, and what it needs."""
         return MITIGATIONS[self.name]
 
     @property
@@ -270,7 +270,7 @@ def free_mitigations(entities: int, *, is_rule: bool) -> tuple[str, ...]:
     """Return the mitigations that can be tried with nothing but the counts of so many entities.
 
     >>> free_mitigations(100, is_rule=True), free_mitigations(5, is_rule=True)
-    (('margin', 'shrink', 'piecewise-proxy'), ('margin', 'shrink'))
+    (('shrink', 'margin', 'piecewise-proxy'), ('shrink', 'margin'))
     >>> free_mitigations(100, is_rule=False)
     ('shrink', 'linear-proxy', 'fairness-payment')
     """

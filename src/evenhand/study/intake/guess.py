@@ -14,6 +14,7 @@ import numpy as np
 
 from evenhand.schema import Column, Domain, Schema
 from evenhand.schema.bands import rule_text
+from evenhand.schema.crossing import as_names
 from evenhand.schema.infer import FEW, open_frame
 from evenhand.schema.roles import cut_target
 from evenhand.schema.typed_values import value_of
@@ -23,11 +24,16 @@ from evenhand.table.encode import Table
 from evenhand.table.repeated_people import find_repeated_people
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from evenhand.study.intake.opening import Opened
 
-_WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+"""Words by which roles are guessed, by what they are."""
+
+Repeated = Literal["person", "drop", ""]
+"""The role of a column that numbers people with several rows; "" where nobody looks for one."""
+
 _MOST_GROUPS = 10
 _FEWEST_OF_A_VALUE = 10
 _MET_BY_CHANCE = 10  # rows with 1 in two columns, if these had nothing to do with each other
@@ -67,7 +73,7 @@ def guess(
     words: RoleOptions | None = None,
     *,
     rows: Rows | None = None,
-    repeated: Literal["person", "drop", ""] = "",
+    repeated: Repeated = "",
 ) -> Guess:
     """Guess the roles that are missing, from names of columns and from the rows.
 
@@ -90,7 +96,8 @@ def guess(
     """
     given = name_columns(words or RoleOptions(), opened.names, opened.unread)
     reasons: dict[str, Reason] = {}
-    whose = None if opened.schema or given.person or not repeated else find_repeated_people(opened.frame)
+    known_people = opened.schema is not None or given.person is not None or not repeated
+    whose = None if known_people else find_repeated_people(open_frame(opened.frame).to_arrow())
     if whose is not None and repeated == "person" and whose.column not in given.named:
         why = "its values repeat, and what a person is stays the same within each"
         reasons["person"] = Reason("person", whose.column, why)
@@ -170,14 +177,14 @@ class Rows:
             if name not in taken and not self.is_identifier(name) and not self._is_transformed(name)
         ]
         two = [name for name in free if self.domains[name].size == 2]
-        outcomes = [name for name in two if _is_named(name, "outcomes")]
+        outcomes = [name for name in two if is_named(name, "outcomes")]
         if outcomes:
             chosen = max(outcomes, key=self._outcome_rank)
             why = f"it has two values and is named like an outcome{self._place(chosen)}"
             return chosen, f"{why}{_others(outcomes, chosen)}"
         amounts = [name for name in free if self.is_amount(name)]
-        named = [name for name in amounts if _is_named(name, "amounts")]
-        named = named or [name for name in amounts if any(stem in name.lower() for stem in _WORDS["stems"])]
+        named = [name for name in amounts if is_named(name, "amounts")]
+        named = named or [name for name in amounts if any(stem in name.lower() for stem in WORDS["stems"])]
         for place, chosen in (("last", self.frame.columns[-1]), ("first", self.frame.columns[0])):
             if chosen not in two or self._is_of_a_person(chosen):
                 continue
@@ -191,12 +198,12 @@ class Rows:
 
     def _is_of_a_person(self, name: str) -> bool:
         """Whether a column tells what somebody is: by its name, or as one value of several of a variable."""
-        return _is_named(name, "personal") or _is_named(name, "dummies") or bool(self.siblings(name))
+        return is_named(name, "personal") or is_named(name, "dummies") or bool(self.siblings(name))
 
     def is_identifier(self, name: str) -> bool:
         """Whether a column is named like a number of people or things, and has as many values."""
         domain = self.domains[name]
-        return _is_named(name, "identifiers") and (domain.kind != "categorical" or domain.size > FEW)
+        return is_named(name, "identifiers") and (domain.kind != "categorical" or domain.size > FEW)
 
     def _is_transformed(self, name: str) -> bool:
         """Whether a column is named as the logarithm or the square of another one."""
@@ -237,7 +244,7 @@ class Rows:
 
     def _outcome_rank(self, name: str) -> tuple[bool, bool, int]:
         """Return what makes one outcome likelier than another: its name, its place, and then its order."""
-        return not _is_named(name, "unwelcome"), bool(self._place(name)), self.frame.columns.index(name)
+        return not is_named(name, "unwelcome"), bool(self._place(name)), self.frame.columns.index(name)
 
     def _place(self, name: str) -> str:
         places = {self.frame.columns[0]: "first", self.frame.columns[-1]: "last"}
@@ -249,7 +256,7 @@ class Rows:
         if domain is None or domain.size != 2:
             return None
         labels = [str(label) for label in domain.labels]
-        unwelcome = _is_named(known.target or "", "unwelcome")
+        unwelcome = is_named(known.target or "", "unwelcome")
         yes, no = _welcome(domain)
         if len(yes) != 1 and len(no) == 1:
             yes = [label for label in labels if label not in no]
@@ -262,14 +269,14 @@ class Rows:
 
     def guess_protected(self, known: RoleOptions) -> tuple[str, str] | None:
         """Return a column of a few groups, by its name."""
-        for word in _WORDS["compared"]:
+        for word in WORDS["compared"]:
             for name, domain in self.domains.items():
-                if word in _tokens(name) and 2 <= domain.size <= _MOST_GROUPS and name != known.target:
+                if word in name_tokens(name) and 2 <= domain.size <= _MOST_GROUPS and name != known.target:
                     why = f"it is named like groups that are often compared, and has {domain.size} values"
                     return name, why
-        for word in _WORDS["dummies"]:
+        for word in WORDS["dummies"]:
             for name, domain in self.domains.items():
-                if word in _tokens(name) and domain.size == 2 and name != known.target:
+                if word in name_tokens(name) and domain.size == 2 and name != known.target:
                     return name, "it has two values and is named after a group of people"
         return None
 
@@ -283,7 +290,7 @@ class Rows:
             return None
         outcomes, why, best = self.frame.get_column(str(known.target)), "the most positive outcomes", max
         if self.is_amount(known.target):
-            best = min if _is_named(str(known.target), "unwelcome") else max
+            best = min if is_named(str(known.target), "unwelcome") else max
             why = f"the {'lowest' if best is min else 'highest'} '{known.target}' on average"
         elif target.kind == "categorical" and known.positive is not None:
             value = value_of(target, rule_text(known.positive) or known.positive)
@@ -308,7 +315,7 @@ class Rows:
             name
             for name in self.domains
             if name != known.target
-            and (name in known.protected_columns or _is_named(name, "personal") or self._is_dummy(name))
+            and (name in known.protected_columns or is_named(name, "personal") or self._is_dummy(name))
         ]
         apart = {other for name in known.protected_columns for other in self.siblings(name)}
         beside = [name for one in personal for name in self.siblings(one) if name != known.target]
@@ -322,25 +329,24 @@ class Rows:
         """
         roles = {known.target, *known.protected_columns, *known.sensitive, *known.drop}
         free = [name for name in self.domains if name not in roles]
-        numbers = tuple(
-            name
-            for name in free
-            if name == number
-            or (self.is_identifier(name) and draft_column(self.frame, name, "clear").column is not None)
-        )
-        found = [(numbers, "a number of people is no feature")]
-        for role in (*known.protected_columns, *([known.target] if known.target else [])):
-            why = f"of the same variable as '{role}', which would be given away"
-            found.append((tuple(name for name in self.siblings(role) if name in free), why))
         twins = self.twins_of_target(known)
         gives = "it gives" if len(twins) == 1 else "they give"
-        found.append((twins, f"{gives} '{known.target}' away, and a model would use nothing else"))
-        seen = set(roles)
+        reasons: dict[str, Collection[str | None]] = {
+            "it numbers people with several rows each": [number],
+            "a number is no feature": [
+                name
+                for name in free
+                if self.is_identifier(name) and draft_column(self.frame, name, "clear").column is not None
+            ],
+            f"{gives} '{known.target}' away, and a model would use nothing else": twins,
+        }
+        for role in (*known.protected_columns, *as_names(known.target)):
+            reasons[f"of the same variable as '{role}', which would be given away"] = self.siblings(role)
         whole = []
-        for names, why in found:
-            new = tuple(name for name in names if name not in seen)
-            seen.update(new)
-            whole += [(new, why)] if new else []
+        for why, names in reasons.items():
+            chosen = tuple(name for name in free if name in names)
+            free = [name for name in free if name not in chosen]
+            whole += [(chosen, why)] if chosen else []
         return whole
 
     def twins_of_target(self, known: RoleOptions) -> tuple[str, ...]:
@@ -389,7 +395,7 @@ class Rows:
         return any((np.diff(way[np.lexsort((-way, numbers))]) >= 0).all() for way in (found, -found))
 
     def _is_dummy(self, name: str) -> bool:
-        return self.domains[name].size == 2 and _is_named(name, "dummies")
+        return self.domains[name].size == 2 and is_named(name, "dummies")
 
 
 def dummy_labels(column: Column) -> dict[str, str]:
@@ -399,51 +405,52 @@ def dummy_labels(column: Column) -> dict[str, str]:
     >>> dummy_labels(Column("female", Domain.categorical([0, 1])))
     {'0': 'not female', '1': 'female'}
     """
-    word = next((word for word in _WORDS["dummies"] if word in _tokens(column.name)), "")
+    word = next((word for word in WORDS["dummies"] if word in name_tokens(column.name)), "")
     if not word or list(column.domain.labels) not in _ZERO_ONE:
         return {}
     no, yes = column.domain.labels
     return {no: word.removeprefix("non") if word.startswith("non") else f"not {word}", yes: word}
 
 
-def _tokens(name: str) -> frozenset[str]:
+def name_tokens(name: str) -> frozenset[str]:
     """Return the words of a column's name, in small letters.
 
-    >>> sorted(_tokens("two_yearRecid"))
+    >>> sorted(name_tokens("two_yearRecid"))
     ['recid', 'two', 'year']
     """
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     return frozenset(re.findall(r"[a-z]+[0-9]*[a-z]*|[0-9]+", parted.lower()))
 
 
-def _is_named(name: str, kind: str) -> bool:
+def is_named(name: str, kind: str) -> bool:
     """Return whether a column is named by one of the words of a kind, a year after it or not.
 
-    >>> _is_named("born60", "personal"), _is_named("bornite", "personal")
+    >>> is_named("born60", "personal"), is_named("bornite", "personal")
     (True, False)
     """
-    tokens = _tokens(name)
-    return not {*tokens, *(token.rstrip("0123456789") for token in tokens)}.isdisjoint(_WORDS[kind])
+    tokens = name_tokens(name)
+    return not {*tokens, *(token.rstrip("0123456789") for token in tokens)}.isdisjoint(WORDS[kind])
 
 
 def _welcome(domain: Domain) -> tuple[list[str], list[str]]:
     """Return the values that read like the welcome ones, and those that read like the others."""
     labels = [str(label) for label in domain.labels]
-    yes = [label for label in labels if _means(label, _WORDS["yes"]) or label.strip().startswith(">")]
-    no = [label for label in labels if _means(label, _WORDS["no"]) or label.strip().startswith("<")]
+    yes = [label for label in labels if _means(label, WORDS["yes"]) or label.strip().startswith(">")]
+    no = [label for label in labels if _means(label, WORDS["no"]) or label.strip().startswith("<")]
     return yes, no
 
 
 def _others(names: Iterable[str], chosen: str) -> str:
     """Return which other columns could be meant, for the end of a reason."""
-    others = [f"'{name}'" for name in names if name != chosen][:3]
+    hoped = [name for name in names if is_named(name, "unwelcome") <= is_named(chosen, "unwelcome")]
+    others = [f"'{name}'" for name in hoped if name != chosen][:3]
     return f"; so could be {', '.join(others)}" if others else ""
 
 
 def _means(label: str, words: Iterable[str]) -> bool:
     """Tell whether a value begins with one of the words.
 
-    >>> _means("Yes, hired", _WORDS["yes"]), _means("1", _WORDS["yes"]), _means("10", _WORDS["yes"])
+    >>> _means("Yes, hired", WORDS["yes"]), _means("1", WORDS["yes"]), _means("10", WORDS["yes"])
     (True, True, False)
     """
     first = re.findall(r"[a-z]+|[0-9.]+", label.lower())

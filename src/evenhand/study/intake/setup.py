@@ -193,7 +193,7 @@ def _notice_people(setup: Setup, opened: Opened) -> Setup:
     found = find_repeated_people(open_frame(opened.frame).to_arrow())
     if found is None:
         return setup
-    said = say("repeated", column=found.column, rows=f"{found.rows_each:g}", constant=_few(found.constant))
+    said = say("repeated", column=found.column, constant=_few(found.constant))
     return replace(setup, notes=(*setup.notes, Note("unit", said)))
 
 

@@ -130,6 +130,9 @@ class Task(ABC):
     effect_names: ClassVar[tuple[str, ...]] = ()
     """The effects of its table from whose size on somebody may choose what matters; by default any."""
 
+    checks: ClassVar[tuple[str, ...]] = ()
+    """What is looked at before it runs: people, groups, outcomes, secrets, proxies or counts."""
+
     keeps_schema: ClassVar[bool] = False
     """Whether the schema is saved in the folder of a study, where the command that follows reads it."""
 

@@ -14,7 +14,7 @@ from evenhand.study.plan.plan import Plan
 from unit._study_results import failed
 from unit.cli.conftest import ROLES, finished
 
-WHOLE = [*ROLES, "--sensitive", "sex,age", "--workers", 1]
+WHOLE = [*ROLES, "--sensitive", "sex,age", "--workers", 1, "--anyway"]
 
 
 def test_a_file_and_its_roles_become_a_study(call, file, fake):
@@ -77,7 +77,8 @@ def test_a_column_that_tells_the_target_is_warned_of(call, tmp_path, fake):
     ]
     notices = " ".join(call("audit", path, *roles).stderr.split())
 
-    assert "Warning 'letter' alone tells 'hired' for 100.0% of people held out" in notices
+    assert "Error 'letter' alone tells 'hired' for 100.0% of people or more" in notices
+    assert "--drop letter" in notices
     assert "'job'" not in notices
 
 
@@ -198,11 +199,12 @@ def test_a_plan_that_cannot_be_used_is_refused(call, fake, arguments, said):
 def test_missing_roles_are_asked_for_in_one_sentence_with_a_whole_command(call, file):
     done = call("audit", file.name, "--target", "hired")
 
-    reading, *said = done.stderr.splitlines()
+    reading, _, said = done.stderr.partition("Error")
     assert done.exit_code == 2
     assert reading.startswith("Reading")
-    assert " ".join(" ".join(said).split()) == (
-        "Error --positive, --protected, --privileged and --sensitive must be given; type, for example (and "
+    assert "Guess    protected is 'sex': it is named like groups that are often compared" in reading
+    assert " ".join(said.split()) == (
+        "--positive, --protected, --privileged and --sensitive must be given; type, for example (and "
         "check it): evenhand audit people.csv \\ --target hired --positive yes \\ --protected sex "
         "--privileged male \\ --sensitive sex,age"
     )

@@ -140,7 +140,7 @@ def test_a_plan_that_says_no_kind_is_explained_where_plans_are_read(call, tmp_pa
 def test_a_file_that_is_called_like_a_kind_is_named_with_its_folder(call, file, tmp_path):
     file.rename(tmp_path / "release")
 
-    assert "--columns is missing" not in call("audit", "./release").stderr
+    assert "--columns (what is crossed" not in call("audit", "./release").stderr
     assert "release was not read" in call("audit", "./release").stderr
     assert "DATA is missing" in call("audit", "release").stderr
 

@@ -132,7 +132,7 @@ def test_quiet_prints_paths_alone(call, towns):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ([], "--rule is missing"),
+        ([], "--rule (who has the right; where money follows, give --allot, or --count and --weight) must"),
         (["--rule", " "], "--rule is missing"),
         (["--rule", "rich > 3"], "--rule: Column 'rich' is not in the data"),
         (["--rule", "Poor > 3"], "'Poor'"),
@@ -251,7 +251,7 @@ def test_the_share_is_a_count_and_a_weight_or_a_formula(call, towns, tmp_path, w
     [
         (
             ["--budget", "5"],
-            "--count is missing: the column of counts that money follows, or --allot. Columns: town,",
+            "--count (the column of counts that money follows; where a right follows, give --rule instead)",
         ),
         (["--count", "rich"], "--count: Column 'rich'"),
         (["--count", "poor", "--weight", "rich"], "--weight: Column 'rich'"),

@@ -146,9 +146,9 @@ def test_mechanisms_are_chosen_by_whether_others_know_columns(call, file, fake):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "--columns is missing"),
+        ([], "--columns (what is crossed in the table, with commas) and --protected ("),
         (["--columns", "sex,jb"], "did you mean 'job'"),
-        (["--columns", "sex,job"], "--protected is missing"),
+        (["--columns", "sex,job"], "--protected (the column of the table whose groups are compared) must be"),
         (["--columns", "job", "--protected", "sex"], "not in --columns"),
         ([*TABLE, "--mechanism", "laplac"], "did you mean 'laplace'"),
         ([*TABLE, "--mechanism", "k-anonymity"], "--quasi is missing"),

@@ -203,3 +203,114 @@ def test_weights_and_persons_are_no_guess():
     assert guess(people).words.target == "approved"
     assert guess(people, RoleOptions(weight="approved")).words.target == "hired"
     assert guess(people, RoleOptions(person="sex")).words.protected is None
+
+
+# --- one variable, numbers of people, and what gives a role away -----------------------------------
+
+
+def one_of(*names, rows=300):
+    """Return columns of 0 and 1, of which a row has at most one: those of a variable with one value more."""
+    return {name: [int(row % (len(names) + 1) == at) for row in range(rows)] for at, name in enumerate(names)}
+
+
+def mixed(rows=300, step=7, below=3):
+    return [int(row * step % 11 < below) for row in range(rows)]
+
+
+def test_an_outcome_by_name_goes_before_the_last_column_and_before_numbers():
+    """A price has many values, and the last column may be one of several values of a variable."""
+    numbers = [row / 7 for row in range(60)]
+    bought = opened(Purchase=many("CH", "MM"), PriceDiff=numbers, Store7=many("No", "Yes", "No"))
+    other = opened(male=mixed(), affair=mixed(step=5), **one_of("very", "some", "slightly", "notrel"))
+
+    assert guess(bought).words.target == "Purchase"
+    assert guess(other).words.target == "affair"
+
+
+def test_a_value_of_a_variable_is_no_outcome_by_its_place():
+    """Whether somebody lives in the west is where they live, and no outcome."""
+    regions = one_of("northcen", "south", "west")
+
+    assert guess(opened(female=mixed(), **regions)).words.target is None
+    alone = opened(female=mixed(), west=regions["west"])  # without its siblings nothing tells that
+    assert guess(alone).words.target == "west"
+
+
+def test_the_first_column_is_an_outcome_if_it_reads_like_one():
+    assert guess(opened(low=mixed(60), age=many(20, 30, 40), race=many(1, 2, 3))).words.positive == "0"
+    assert guess(opened(low=many("a", "b"), age=many(20, 30, 40), race=many(1, 2, 3))).words.target is None
+
+
+def test_siblings_of_the_protected_column_are_left_out():
+    """Who is hispanic is not black here: a model that reads one knows much of the other."""
+    found = guess(opened(hired=mixed(step=5), school=mixed(step=3), **one_of("black", "hispan")))
+
+    assert found.words.protected == "black"
+    assert found.words.drop == ("hispan",)
+    assert found.words.sensitive == ("black",)
+    assert "of the same variable as 'black'" in found.reasons[-1]
+
+
+def test_siblings_of_what_people_randomise_are_randomised_too():
+    found = guess(opened(hired=mixed(step=5), sex=many("f", "m") * 5, **one_of("married", "widowed")))
+
+    assert found.words.sensitive == ("sex", "married", "widowed")
+
+
+def test_columns_that_meet_or_are_rare_are_no_siblings():
+    """Two rare columns may never meet by chance, and two that meet once are two variables."""
+    columns = one_of("black", "union")
+    meeting = {**columns, "union": [1 if row == 0 else one for row, one in enumerate(columns["union"])]}
+    rare = {"black": [int(row < 20) for row in range(300)], "union": [int(row >= 280) for row in range(300)]}
+
+    for pair in (meeting, rare):
+        found = guess(opened(hired=mixed(step=5), school=mixed(step=3), **pair))
+        assert found.words.protected == "black"
+        assert found.words.drop == ()
+
+
+def test_a_number_of_people_is_no_feature():
+    """It says nothing of anybody but who they are."""
+    people = opened(
+        hhid=[row * 977 for row in range(300)], sex=many("f", "m") * 5, hired=mixed(), paid=list(range(300))
+    )
+    found = guess(people)
+
+    assert found.words.drop == ("hhid",)
+    assert "a number is no feature" in found.reasons[-1]
+
+
+def test_a_person_with_several_rows_is_proposed_or_left_out():
+    """What is promised for a row is not promised for a person."""
+    panel = opened(
+        nr=[row // 4 for row in range(300)], sex=["fm"[row // 4 % 2] for row in range(300)],
+        year=many(1, 2, 3, 4) * 5, hired=mixed(),
+    )  # fmt: skip
+
+    assert guess(panel, repeated="person").words.person == "nr"
+    assert guess(panel, repeated="drop").words.drop == ("nr",)
+    assert "several rows" in guess(panel, repeated="drop").reasons[-1]
+    assert guess(panel).words.person is None
+    assert guess(panel, RoleOptions(person="year"), repeated="person").words.person == "year"
+
+
+def test_numbers_that_order_the_target_are_left_out():
+    """A weight at birth says who is born light, and the logarithm of a wage says the wage."""
+    weight = [1000 + row * 7919 % 3000 for row in range(300)]
+    low = [int(each < 2000) for each in weight]
+    light = opened(
+        low=low,
+        race=many(1, 2, 3) * 5,
+        bwt=weight,
+        near=[each + row % 2 * 900 for row, each in enumerate(weight)],
+    )
+    paid = opened(wage=[each / 7 for each in weight], lwage=[each**0.5 for each in weight], female=mixed())
+
+    assert guess(light).words.drop == ("bwt",)
+    assert (guess(paid).words.target, guess(paid).words.drop) == ("wage", ("lwage",))
+
+
+def test_others_that_could_be_meant_are_named():
+    found = guess(opened(sex=many("f", "m"), hired=many(0, 1), offer=many(0, 1, 1), denied=many(0, 1, 0)))
+
+    assert found.reasons[0].endswith("named like an outcome; so could be 'hired'.")

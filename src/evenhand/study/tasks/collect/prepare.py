@@ -76,11 +76,11 @@ def _leaks_of_secrets(prepared: Prepared) -> tuple[Leak, ...]:
 
 
 def _note_on(leak: Leak) -> Note:
-    """Return what a reader should know of a leak, with the names and the numbers."""
+    """Return what a reader should know of a leak, with the names and without a number."""
     names = [f"'{brief(name)}'" for name in leak.by]
     slots = {"column": f"'{brief(leak.column)}'", "by": names, "n": len(names)}
     key = "collect.leak_full" if leak.is_full else "collect.leak"
-    text = words_in(language_now()).say(key, guessed=leak.guessed, base=leak.base, **slots)
+    text = words_in(language_now()).say(key, **slots)
     return Note("privacy", text)
 
 
@@ -114,11 +114,9 @@ def check_schema(schema: Schema, task: CollectTask) -> None:
     if not schema.sensitive:
         why = "is missing: nothing would be protected. Hint: name the columns that people randomise."
         refuse_field("schema.roles.sensitive", why)
-    if schema.person is not None:
-        why = "does not go with a collection, where each report is promised by itself."
-        refuse_field(
-            "schema.roles.person", f"{why} Hint: take the role away, or keep one row of each person."
-        )
+    if (schema.rows_per_person or 1) > 1:
+        why = "must be 1 for a collection, where each report is promised by itself."
+        refuse_field("schema.roles.rows_per_person", f"{why} Hint: keep one row of each person.")
     if has_long_outcome(schema):
         _check_long_outcome(schema, task)
     if "single" in task.strategies and schema.crossing is not None:

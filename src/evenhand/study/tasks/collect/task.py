@@ -196,6 +196,7 @@ class CollectTask(Task):
     audit_epsilons: ClassVar[tuple[str, ...]] = ("0.5", "1", "2", "4")
     audit_mechanisms: ClassVar[tuple[str, ...]] = (AUTO, "grr", "oue")
     effect_names: ClassVar[tuple[str, ...]] = tuple(SPREADS)
+    checks: ClassVar[tuple[str, ...]] = ("people", "groups", "outcomes", "secrets")
     key_measures: ClassVar[tuple[str, ...]] = ("acc", "sp_gap", "eo_gap")
     unweighted: ClassVar[str] = "disparities of the labels, true, reported and tested"
 

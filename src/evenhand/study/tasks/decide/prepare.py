@@ -131,13 +131,11 @@ def _refusing(field: str, why: str) -> Iterator[None]:
 
 def _note_repeated_names(task: DecideTask, entities: Entities) -> tuple[Note, ...]:
     """Return that several rows have one name, as those of a place in several years have."""
-    different, rows = len(set(entities.names)), len(entities)
-    if task.name is None or different == rows:
+    if task.name is None or len(set(entities.names)) == len(entities):
         return ()
     text = (
-        f"'{brief(task.name)}' has {different:,} different names in {rows:,} rows, and each row counts as a "
-        "place of its own. A person who is counted in several rows, such as in several years, is promised "
-        "less than is said here."
+        f"Names of '{brief(task.name)}' repeat, and each row counts as a place of its own. A person who is "
+        "counted in several rows, such as in several years, is promised less than is said here."
     )
     return (Note("privacy", text),)
 

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from evenhand.study.plan.facts import Facts
     from evenhand.study.tasks.decide.task import DecideTask
 
-CHANCES = (0.01, 0.05)
-"""How often whoever has a right may be refused it, where thresholds are moved."""
-
 
 def remedies(task: DecideTask, page: Setting, facts: Facts) -> Iterator[Setting]:  # noqa: ARG001 - as every kind's
     """Yield what may make a page's setting fairer with the same noise, the simplest first.
@@ -33,8 +30,8 @@ def remedies(task: DecideTask, page: Setting, facts: Facts) -> Iterator[Setting]
 
 
 def _rule_methods() -> Iterator[NamedMitigation]:
-    for chance in CHANCES:
-        yield NamedMitigation("margin", {"chance": chance})
+    yield NamedMitigation("margin")  # for 1 refusal in 100
+    yield NamedMitigation("margin", {"chance": 0.05})
 
 
 def _money_methods(task: DecideTask, page: Setting) -> Iterator[Sequence[str]]:

@@ -20,6 +20,7 @@ from evenhand.errors import RuleError
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.release.postprocess.registry import checked_step, steps_of
+from evenhand.report.language import money_in_language
 from evenhand.report.words import MINUS, number
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.base import Task
@@ -129,6 +130,7 @@ class DecideTask(Task):
     default_repeats: ClassVar[int] = 1
     is_exact: ClassVar[bool] = True
     effect_names: ClassVar[tuple[str, ...]] = ("refused", "granted", "short", "billed")
+    checks: ClassVar[tuple[str, ...]] = ("counts",)
     key_measures: ClassVar[tuple[str, ...]] = (
         "alpha", "largest_flip", "expected_wrong", "largest_misallocation", "cost_of_privacy",
     )  # fmt: skip
@@ -237,7 +239,8 @@ class DecideTask(Task):
 
     def settings(self) -> Iterator[Setting]:
         """Yield every setting once: the plain release, post-processing, then mitigations."""
-        for method in ((), *([self.post] if self.post else []), *self.mitigations):
+        methods: list[Sequence[str] | NamedMitigation] = [(), *([self.post] if self.post else [])]
+        for method in (*methods, *self.mitigations):
             for mechanism in self.mechanisms:
                 for epsilon in self.epsilons if mechanism.takes_epsilon else (None,):
                     yield decide_setting(mechanism, epsilon, method)
@@ -263,7 +266,11 @@ class DecideTask(Task):
             return f"{number(100 * value, 3)}%"
         before, shown = MINUS if value < 0 else "", number(abs(value), 0 if abs(value) >= _WHOLE else 2)
         is_word = self.currency[:2].isalpha() and len(self.currency) > 1
-        return f"{before}{shown} {self.currency}" if is_word else f"{before}{self.currency}{shown}"
+        return (
+            f"{before}{shown} {self.currency}"
+            if is_word
+            else f"{before}{money_in_language(shown, self.currency)}"
+        )
 
     @property
     def data_numbers(self) -> tuple[str, ...]:

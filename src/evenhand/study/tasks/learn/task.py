@@ -91,6 +91,7 @@ class LearnTask(Task):
 
     kind: ClassVar[str] = "learn"
     effect_names: ClassVar[tuple[str, ...]] = tuple(SPREADS)
+    checks: ClassVar[tuple[str, ...]] = ("people", "groups", "outcomes", "proxies")
     key_measures: ClassVar[tuple[str, ...]] = ("acc", "sp_gap", "fair_gap", "bound")
     unweighted: ClassVar[str] = "shares of decisions that change or flip, the gap of equal rates, and bounds"
     packages: ClassVar[tuple[str, ...]] = ("dp-accounting",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,11 +23,12 @@ from evenhand.study.tasks.shared.table_mechanisms import reads_blanks
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evenhand.answer.effects import Observation
+    from evenhand.answer.effects import Basis, Observation
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
     from evenhand.study.tasks.release.task import ReleaseTask
 
+_FEWEST_DRAWS = 3  # of which no spread of a mean is known
 _KNOWN_BLANKS = ("suppression", "noisy-suppression", "thresholded-laplace")
 """Mechanisms whose chance to leave a cell blank has a formula."""
 
@@ -48,7 +50,7 @@ def effects(task: ReleaseTask, results: ResultData, *, page: Setting | None = No
 
 def _observe(task: ReleaseTask, results: ResultData) -> Iterator[Observation]:
     for setting in results.settings:
-        is_exact = _exact_effects(task, results, setting)
+        basis_of = _basis_by_effect(task, results, setting)
         off_by_group = []
         for group in results.arrays.groups:
             people = group_runs(results, setting, group, "counted")
@@ -61,13 +63,13 @@ def _observe(task: ReleaseTask, results: ResultData) -> Iterator[Observation]:
             }
             for name in _told(setting, is_empty=mean_of(people) == 0):
                 due = people if name == "counted" else 0 * after[name]
-                yield _row(setting, group, name, after[name], due, people, exact=is_exact[name])
+                yield _row(setting, group, name, after[name], due, people, basis=basis_of[name])
             if group in results.facts.groups:
                 off_by_group.append((people, np.where(people > 0, off * people, 0.0)))
         counted, total = (np.sum(each, axis=0) for each in zip(*off_by_group, strict=True))
         with np.errstate(invalid="ignore"):
             share = total / counted
-        yield _row(setting, EVERYBODY, "off", share, 0 * share, counted, exact=is_exact["off"])
+        yield _row(setting, EVERYBODY, "off", share, 0 * share, counted, basis=basis_of["off"])
 
 
 def _told(setting: Setting, *, is_empty: bool) -> Iterator[str]:
@@ -83,8 +85,8 @@ def _told(setting: Setting, *, is_empty: bool) -> Iterator[str]:
         yield "off"
 
 
-def _exact_effects(task: ReleaseTask, results: ResultData, setting: Setting) -> dict[str, bool]:
-    """Return which effects of a setting are exact.
+def _basis_by_effect(task: ReleaseTask, results: ResultData, setting: Setting) -> dict[str, Basis]:
+    """Return what limits of each effect rest on: nothing where it is exact, else noise that is drawn.
 
     With a model the table is that of rows which a split drew. Which cells are blank is drawn too, unless
     their chances have a formula.
@@ -95,15 +97,24 @@ def _exact_effects(task: ReleaseTask, results: ResultData, setting: Setting) -> 
     )
     known = setting.mechanism in _KNOWN_BLANKS or not setting.is_protected
     hidden = bias and (known or not MECHANISMS[setting.mechanism].suppresses)
-    return {"counted": bias, "invented": bias, "hidden": hidden, "off": error}
+    drawn: Basis = "repeats" if task.classify else "draws"
+    exact = {"counted": bias, "invented": bias, "hidden": hidden, "off": error}
+    return {name: "exact" if known else drawn for name, known in exact.items()}
 
 
 def _row(
-    setting: Setting, group: str, effect: str, after: Any, due: Any, people: Any, *, exact: bool
+    setting: Setting, group: str, effect: str, after: Any, due: Any, people: Any, *, basis: Basis
 ) -> Observation:
-    """Return one value if it is exact, else one per repeat; nothing where a folder has no number of it."""
-    known = np.flatnonzero(np.isfinite(after))
-    if exact:
+    """Return one value per repeat, or one in all if rows are not split; nothing where a folder has none."""
+    known, error = np.flatnonzero(np.isfinite(after)), 0.0
+    if basis == "exact":
         after, due = after[known[:1]], due[known[:1]]
+    elif basis == "draws" and known.size:
+        drawn = (after - due)[known]
+        free = known.size - _FEWEST_DRAWS  # the spread of Student's t, of so many releases
+        error = (
+            math.inf if free <= 0 else float(drawn.std(ddof=1)) * math.sqrt((free + 2) / free / known.size)
+        )
+        after, due = np.array([mean_of(after)]), np.array([mean_of(due)])
     size = float(np.nan_to_num(mean_of(people)))
-    return see(setting, group, effect, after, due, size, basis="exact" if exact else "repeats")
+    return see(setting, group, effect, after, due, size, basis=basis, error=error)

@@ -98,6 +98,7 @@ class ReleaseTask(Task):
     )  # fmt: skip
     keeps_schema: ClassVar[bool] = True
     effect_names: ClassVar[tuple[str, ...]] = ("counted", "hidden", "invented", "off")
+    checks: ClassVar[tuple[str, ...]] = ("people",)
     key_measures: ClassVar[tuple[str, ...]] = ("delta", "l1_error", "alpha", "acc")
 
     def __init__(

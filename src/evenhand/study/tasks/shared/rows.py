@@ -130,8 +130,7 @@ def add_target_leaks(prepared: Prepared) -> Prepared:
     if not leaks:
         return prepared
     names = [f"'{brief(leak.by[0])}'" for leak in leaks]
-    lowest, target = min(leak.guessed for leak in leaks), f"'{brief(leaks[0].column)}'"
-    slots = {"columns": names, "n": len(names), "target": target, "guessed": lowest}
+    slots = {"columns": names, "n": len(names), "target": f"'{brief(leaks[0].column)}'"}
     text = words_in(language_now()).say("classifier.target", **slots)
     notes = (*prepared.facts.notes, Note("target", text))
     return replace(prepared, facts=replace(prepared.facts, notes=notes, target_leaks=leaks))
