@@ -32,6 +32,7 @@ from unit.study._small_studies import Recorder, people, plan
 GRR = report_setting("grr", Fraction(1), "uniform", "independent")
 OUE = report_setting("oue", Fraction(1), "uniform", "independent")
 SMALL = {
+    "quick-boosting": {},
     "gradient-boosting": {"max_iter": 20},
     "lightgbm": {"n_estimators": 20},
     "random-forest": {"n_estimators": 10, "max_depth": 3},
