@@ -32,7 +32,7 @@ from evenhand.study.plan.script import ENDINGS
 from evenhand.study.preflight import preflight
 from evenhand.study.results.results import files_in, write_results
 from evenhand.study.run.cluster import ENGINES, DaskCluster, cluster_of
-from evenhand.study.run.duration import duration, grid_size, spell_expected
+from evenhand.study.run.duration import duration, grid_size, spell_expected, spell_remedies
 from evenhand.study.run.events import StageDone, Started, Timed
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.stages import add_remedies
@@ -233,13 +233,8 @@ def plan_remedies(run: StudyRun, facts: Facts) -> Plan:
 
 def announce_remedies(terminal: Terminal, plan: Plan) -> None:
     """Say what is tried besides, and that the best is run again."""
-    again = "what helps most is run again on fresh draws"
-    if plan.remedies:
-        runs = counted(len(plan.remedies) * plan.repeats, "run")
-        names = "; ".join(setting.label or setting.mechanism for setting in plan.remedies)
-        terminal.say("Remedies", f"{names}: {runs}; {again}")
-    elif plan.confirm:
-        terminal.say("Remedies", f"none but those that were asked for; {again}")
+    if plan.remedies or plan.confirm:
+        terminal.say(*spell_remedies(plan).split(": ", 1))
 
 
 def look_first(run: StudyRun, prepared: Any = None) -> None:

@@ -25,7 +25,7 @@ from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
-from evenhand.study.tasks.decide.task import NOISES, TOUCHES, DecideTask, method_of, setting_words
+from evenhand.study.tasks.decide.task import NOISES, TOUCHES, DecideTask, method_of
 from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.table_mechanisms import UNITS
 
@@ -69,10 +69,6 @@ class DecideForm(TaskForm):
         "school_districts": {"follows": _MONEY, "count": "students"},
         "title1": {"follows": _MONEY},
     }
-
-    def name_setting(self, setting: Setting) -> str:
-        """Return a setting with what is done besides the noise, as the report has it."""
-        return setting_words(setting) if setting.is_protected else str(setting)
 
     def fields(self, schema: Schema | None, names: tuple[str, ...] = ()) -> tuple[Field, ...]:
         """Return the questions: a rule or an allotment over the columns of counts."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
@@ -58,14 +59,15 @@ class ResultData:
 
     @cached_property
     def fresh(self) -> Self | None:
-        """The results of the fresh repeats in which a remedy was confirmed; None where there are none."""
+        """The results of the fresh repeats in which a remedy was confirmed; None until all of them are in."""
         first = self.plan.repeats
         again = [
             replace(outcome, cell=Cell(outcome.cell.setting, outcome.cell.repeat - first))
             for outcome in self.outcomes
             if outcome.cell.repeat >= first
         ]
-        return type(self)(self.plan.with_(confirm=False), self.facts, again) if again else None
+        is_whole = set(Counter(outcome.cell.setting for outcome in again).values()) == {first}
+        return type(self)(self.plan.with_(confirm=False), self.facts, again) if is_whole else None
 
     @cached_property
     def failures(self) -> tuple[Outcome, ...]:
