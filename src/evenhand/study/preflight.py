@@ -50,7 +50,7 @@ _CHANCE = 1e-9
 _SETTLED = 0.2  # of all with an outcome
 _BINS = 20
 _USUAL_REPEATS = 10
-_ROUND = tuple(lead * 10**power for power in range(1, 6) for lead in (1, 2, 3, 5))
+_ROUND: tuple[int, ...] = tuple(lead * 10**power for power in range(1, 6) for lead in (1, 2, 3, 5))
 _PERCENT = re.compile(r"(?<![a-z])(pct|perc|percent|prct|share|rate|prop|ratio)|%", re.IGNORECASE)
 _FEWEST_ENTITIES, _FEWEST_LETTERS = 20, 4
 
@@ -90,7 +90,7 @@ def preflight(plan: Plan, frame: Any, prepared: Prepared | None = None) -> tuple
         found += _look_at_counts(plan, frame)
     if "people" in plan.task.checks:
         found += _look_at_people(plan, frame)
-    if prepared is not None:
+    if prepared is not None and prepared.codes:
         rows = _draw_evenly(prepared)
         looks = {"outcomes": _look_at_outcomes, "secrets": _look_at_secrets, "proxies": _look_at_proxies}
         found += _look_at_groups(plan, prepared) if "groups" in plan.task.checks else ()
@@ -362,8 +362,8 @@ def _look_at_counts(plan: Plan, frame: Any) -> Iterator[Finding]:
     rows = open_frame(frame).head(MOST_ROWS)
     counts = [name for name in rows.columns if _holds_counts(name, rows.get_column(name))]
     for name in dict.fromkeys((*task.inputs, *task.groups)):
-        values = rows.get_column(name).drop_nulls() if name in rows.columns else ()
-        if not len(values) or not values.dtype.is_numeric():
+        values = rows.get_column(name).drop_nulls() if name in rows.columns else None
+        if values is None or not len(values) or not values.dtype.is_numeric():
             continue
         numbers = values.to_numpy().astype(np.float64)
         is_within, most = bool(numbers.min() >= 0 and numbers.max() <= 100), float(numbers.max())
