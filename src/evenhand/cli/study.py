@@ -30,9 +30,9 @@ from evenhand.study.page.wording import counted
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.script import ENDINGS
 from evenhand.study.preflight import LOOKED_AT, preflight
-from evenhand.study.results.results import files_in, write_results
+from evenhand.study.results.results import Results, files_in, write_results
 from evenhand.study.run.cluster import ENGINES, DaskCluster, cluster_of
-from evenhand.study.run.duration import duration, grid_size, spell_expected
+from evenhand.study.run.duration import duration, grid_size, spell_expected, spell_remedies
 from evenhand.study.run.events import StageDone, Started, Timed
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.stages import add_remedies
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from evenhand.study.intake.opening import Opened
     from evenhand.study.intake.setup import Setup
     from evenhand.study.plan.facts import Facts
-    from evenhand.study.results.results import Results
 
 MANY_ROWS = 50_000
 """From this many rows on a study takes long enough that a person is told how long."""
@@ -220,7 +219,7 @@ def announce_plan(run: StudyRun) -> Plan:
             terminal.say("Note", note)
     look_first(run, prepared)
     terminal.say("Plan", f"{grid_size(plan)}, on {facts.rows:,} rows and {len(facts.schema)} columns")
-    announce_remedies(terminal, plan)
+    announce_remedies(run, plan, facts)
     return offer_fewer_rows(replace(run, plan=plan), prepared) if facts.rows > MANY_ROWS else plan
 
 
@@ -230,15 +229,12 @@ def plan_remedies(run: StudyRun, facts: Facts) -> Plan:
     return add_remedies(run.plan, facts) if is_new else run.plan
 
 
-def announce_remedies(terminal: Terminal, plan: Plan) -> None:
+def announce_remedies(run: StudyRun, plan: Plan, facts: Facts) -> None:
     """Say what is tried besides, and that the best is run again."""
-    again = "what helps most is run again on fresh draws"
-    if plan.remedies:
-        runs = counted(len(plan.remedies) * plan.repeats, "run")
-        names = "; ".join(setting.label or setting.mechanism for setting in plan.remedies)
-        terminal.say("Remedies", f"{names}: {runs}; {again}")
-    elif plan.confirm:
-        terminal.say("Remedies", f"none but those that were asked for; {again}")
+    names = plan.task.case(Results(plan, facts, ())).options if plan.remedies else {}
+    words = spell_remedies(plan, {name: each.words for name, each in names.items()})
+    if words:
+        run.terminal.say("Remedies", words)
 
 
 def look_first(run: StudyRun, prepared: Any = None) -> None:

@@ -31,6 +31,7 @@ from evenhand.study.tasks.shared.report_settings import (
     OptimalWay,
     check_error,
     has_parity,
+    protocol_names,
     protocol_parameters,
     report_setting,
 )
@@ -145,9 +146,10 @@ class CollectTask(Task):
     strategies : name or list of names, default "independent"
         ``"independent"``, ``"combined"`` or ``"single"``.
     model : str or scikit-learn classifier
-        ``"gradient-boosting"``, ``"lightgbm"``, ``"random-forest"`` or ``"logistic"``, or from Python any
-        classifier. ``"gradient-boosting"`` is scikit-learn's histogram boosting; ``"lightgbm"`` needs the
-        extra ``learn``.
+        ``"quick-boosting"``, ``"gradient-boosting"``, ``"lightgbm"``, ``"random-forest"`` or ``"logistic"``,
+        or from Python any classifier. ``"gradient-boosting"`` is scikit-learn's histogram boosting,
+        ``"quick-boosting"`` the same with fewer trees and larger steps; ``"lightgbm"`` needs the extra
+        ``learn``.
     parameters : mapping, default {}
         Of the model.
     encoder : {"narrow", "one-hot", "codes"}
@@ -206,7 +208,7 @@ class CollectTask(Task):
         *,
         splits: Any = ("optimal",),
         strategies: Any = ("independent",),
-        model: Any = "gradient-boosting",
+        model: Any = "quick-boosting",
         parameters: Mapping[str, Any] = _NONE,
         encoder: str = "narrow",
         test: float = 0.2,
@@ -331,6 +333,11 @@ class CollectTask(Task):
         }
 
     @classmethod
+    def from_toml(cls, table: Mapping[str, Any]) -> Task:
+        """Return the task of a table without its kind; without a model it means what it always did."""
+        return cls(**{"model": "gradient-boosting", **table})
+
+    @classmethod
     def field_of(cls, error: Exception) -> str:
         """Return the field that an error of the constructor is about."""
         return getattr(error, "parameter", "protocols")
@@ -380,7 +387,10 @@ def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str,
     names = typed_list((str(schema.protected),) if strategy == "single" else schema.sensitive)
     out = "reports.csv" if PurePath(data).name != "reports.csv" else "private-reports.csv"
     words = ["evenhand", "privatize", data, out, "--schema", file]
-    words += ["--columns", names, "--epsilon", as_text(setting.epsilon), "--protocol", setting.mechanism]
+    own = protocol_names(setting, schema)
+    is_mixed = strategy == "independent" and set(own.values()) != {setting.mechanism} and not is_optimal
+    protocol = typed_list(f"{name}={own[name]}" for name in own) if is_mixed else setting.mechanism
+    words += ["--columns", names, "--epsilon", as_text(setting.epsilon), "--protocol", protocol]
     words += ["--outcomes", outcomes] if is_optimal else []
     words += ["--split", split] if split != UNPROTECTED else []
     words += ["--strategy", strategy] if strategy != "independent" else []
