@@ -9,7 +9,14 @@ from evenhand.answer.choice import smallest_epsilon
 from evenhand.answer.effects import EVERYBODY, told_in
 from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.answer.prices import say_price
-from evenhand.answer.sentences import say_curve, say_how_much, say_verdict, say_what_to_do, say_who
+from evenhand.answer.sentences import (
+    find_settling,
+    say_curve,
+    say_how_much,
+    say_verdict,
+    say_what_to_do,
+    say_who,
+)
 from evenhand.answer.telling import Telling
 from evenhand.answer.view import RemedyLine, View
 from evenhand.report.language import written_in
@@ -73,6 +80,7 @@ def _compose(telling: Telling) -> View:
         rows=telling.rows,
         page=telling.table.page,
         recommended=recommended,
+        settling=find_settling(telling),
     )
 
 

@@ -352,18 +352,42 @@ def _take(telling: Telling) -> str:
         return say("do.few") if found.unjudged and not found.open else f"{say('default.again')}."
     if all(telling.seen(row).spread == "none" and row.basis.startswith("repeats") for row in rows):
         return say("do.uncalibrated")
-    if telling.lead is not None and side_in_each(telling.table, telling.lead) == "lost":
-        differ = len(set(changes_of(telling.table, telling.lead))) > 1
-        return say("do.repeats", n=_FEW_REPEATS) if differ else say("do.uncalibrated")
-    needs, repeats = _people_to_settle(telling), telling.case.repeats
+    needs = _people_to_settle(telling)
+    if more := _repeats_to_settle(telling, needs):
+        return say("do.repeats", n=more)
+    if _is_lost_in_each(telling):
+        return say("do.uncalibrated")
+    needs.sort(key=lambda need: not _is_still(telling, need[0]))
+    return say("do.people", **_name_needed(telling, *needs[0]))
+
+
+def _is_lost_in_each(telling: Telling) -> bool:
+    return telling.lead is not None and side_in_each(telling.table, telling.lead) == "lost"
+
+
+def _repeats_to_settle(telling: Telling, needs: list[tuple[Effect, float]]) -> int:
+    """Return how many more repeats would settle every open row; 0 where that takes people."""
+    repeats = telling.case.repeats
+    if telling.lead is not None and _is_lost_in_each(telling):
+        return _FEW_REPEATS if len(set(changes_of(telling.table, telling.lead))) > 1 else 0
     if needs and (repeats == 1 or any(_is_still(telling, row) for row, _ in needs)):
-        needs.sort(key=lambda need: not _is_still(telling, need[0]))
-        return say("do.people", **_name_needed(telling, *needs[0]))
+        return 0
     growth = max((people / row.people for row, people in needs), default=2.0)
     more = max(math.ceil(repeats * (growth - 1)), 1 if needs else _FEW_REPEATS)
-    if more <= _MOST_REPEATS:
-        return say("do.repeats", n=more)
-    return say("do.people", **_name_needed(telling, *needs[0]))
+    return more if more <= _MOST_REPEATS else 0
+
+
+def find_settling(telling: Telling) -> dict[str, str]:
+    """Return the option of the same study by which the third sentence is done: repeats, or an epsilon."""
+    told, say = _what_to_do(telling), telling.say
+    more = _repeats_to_settle(telling, _people_to_settle(telling)) if telling.verdict.open else 0
+    if more and told == say("do.repeats", n=more):
+        return {"--repeats": str(telling.case.repeats + more)}
+    step = smallest_epsilon(telling.steps)
+    asked = ("do.less_privacy", "do.keep_smaller")
+    if step is not None and told in [say(key, e=step.epsilon) for key in asked]:
+        return {"--epsilon": f"{step.epsilon:.15g}"}
+    return {}
 
 
 def _people_to_settle(telling: Telling) -> list[tuple[Effect, float]]:

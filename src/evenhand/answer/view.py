@@ -7,12 +7,14 @@ the words that tell it, so that no drawer computes or words anything.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from evenhand.answer.status import EFFECT_COLUMNS
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from evenhand.answer.case import Command, Promise, Warned
     from evenhand.answer.choice import Tag
     from evenhand.answer.harm import State
@@ -47,7 +49,8 @@ class View:
     bars are. There are two panels at most: the headline effect, then the one that explains or pays for it.
     The most important warning and the page's own option come first. What is empty is left out of the page,
     such as the headings where there is nothing to choose from. `rows` are those behind every word, of
-    ``effects.csv``; `page` and `recommended` are names of options.
+    ``effects.csv``; `page` and `recommended` are names of options. `settling` are options
+    of a command to type besides, by which the third sentence is done.
     """
 
     language: str
@@ -78,6 +81,7 @@ class View:
     rows: tuple[Effect, ...]
     page: str
     recommended: str
+    settling: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def sentences(self) -> dict[str, Sentence]:

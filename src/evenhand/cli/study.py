@@ -17,7 +17,7 @@ from evenhand._notes import Note
 from evenhand._validate import integer
 from evenhand.cli.compiled import announce_compiling
 from evenhand.cli.files import report_format, typed_format
-from evenhand.cli.options import is_typed
+from evenhand.cli.options import is_typed, split_list
 from evenhand.cli.retyping import retype
 from evenhand.cli.roles import report_reading
 from evenhand.cli.terminal.console import Terminal, wrong_use
@@ -25,7 +25,7 @@ from evenhand.cli.terminal.ending import WRONG, stop_code
 from evenhand.cli.terminal.progress import follow_study
 from evenhand.errors import MissingExtraError, StudyStoreError
 from evenhand.study.intake.opening import open_plan
-from evenhand.study.intake.setup import plan_of
+from evenhand.study.intake.setup import plan_of, without_columns
 from evenhand.study.page.wording import counted
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.script import ENDINGS
@@ -38,6 +38,7 @@ from evenhand.study.run.prepare import prepare
 from evenhand.study.run.stages import add_remedies
 from evenhand.study.run.whole import run as run_cells
 from evenhand.study.store.store import Store
+from evenhand.study.tasks.shared.rows import load_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -194,6 +195,16 @@ def load_plan(
     )
     report_reading(terminal, opened)
     return changed.with_(**typed_design(typed)), opened.frame
+
+
+def change_schema(plan: Plan, typed: Mapping[str, Any]) -> Plan:
+    """Return a plan without the columns to leave out, and with small groups joined, as was typed."""
+    drop, below = typed.get("drop"), typed.get("pool_below")
+    if not drop and below is None:
+        return plan
+    schema = plan.schema or load_rows(plan, None).schema  # a data set brings its own
+    schema = without_columns(schema, split_list(drop, schema.names)) if drop else schema
+    return plan.with_(schema=schema if below is None else schema.with_roles(pool_below=below))
 
 
 def build_plan(opened: Opened, task: Any, typed: Mapping[str, Any], setup: Setup | None = None) -> Plan:

@@ -29,11 +29,11 @@ from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.table.repeated_people import find_repeated_people, is_numbered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from evenhand.study.plan.facts import Leak
+    from evenhand.study.plan.facts import Facts, Leak
     from evenhand.study.plan.plan import Plan
 
 LOOKED_AT = ("privacy", "target", "unit")
@@ -50,7 +50,7 @@ _CHANCE = 1e-9
 _SETTLED = 0.2  # of all with an outcome
 _BINS = 20
 _USUAL_REPEATS = 10
-_ROUND = tuple(lead * 10**power for power in range(1, 6) for lead in (1, 2, 3, 5))
+_ROUND: tuple[int, ...] = tuple(lead * 10**power for power in range(1, 6) for lead in (1, 2, 3, 5))
 _PERCENT = re.compile(r"(?<![a-z])(pct|perc|percent|prct|share|rate|prop|ratio)|%", re.IGNORECASE)
 _FEWEST_ENTITIES, _FEWEST_LETTERS = 20, 4
 
@@ -139,7 +139,7 @@ def _look_at_people(plan: Plan, frame: Any) -> Iterator[Finding]:
 
 
 @dataclass(frozen=True)
-class _Group:
+class Group:
     """A group that a classifier is judged on: its people, and how many of them have the positive outcome."""
 
     label: str
@@ -149,6 +149,12 @@ class _Group:
     def is_judged(self, seen: float) -> bool:
         """Return whether every harm can be judged where a share of people is tested."""
         return self.qualified * seen >= FEWEST_PEOPLE
+
+
+def share_seen(plan: Plan) -> float:
+    """Return the share of people that the test part of some repeat holds."""
+    task: Any = plan.task
+    return 1.0 if getattr(task, "folds", None) else 1 - (1 - task.test) ** plan.repeats
 
 
 def people_to_judge(base: float, *, seen: float) -> float:
@@ -165,12 +171,7 @@ def people_to_judge(base: float, *, seen: float) -> float:
 def _look_at_groups(plan: Plan, prepared: Prepared) -> Iterator[Finding]:
     """Yield that no group can be judged, or which cannot wholly, with the number that each would take."""
     task: Any = plan.task
-    test = None if getattr(task, "folds", None) else task.test
-
-    def share_seen(repeats: int) -> float:
-        return 1.0 if test is None else 1 - (1 - test) ** repeats
-
-    seen, groups = share_seen(plan.repeats), list(_groups_of(prepared, everybody=task.unwanted))
+    seen, groups = share_seen(plan), list(_groups_of(prepared, everybody=task.unwanted))
     small = [each for each in groups if not each.is_judged(seen)]
     if not small:
         return
@@ -179,14 +180,14 @@ def _look_at_groups(plan: Plan, prepared: Prepared) -> Iterator[Finding]:
     more = len(small) - len(sizes)
     slots = {"groups": "; ".join([*sizes, *([_say("more", n=more)] if more else [])]), "n": len(small)}
     stops = all(each.people * seen < FEWEST_PEOPLE for each in groups)
-    options, todo = _propose_more(plan, groups, prepared, share_seen)
+    options, todo = _propose_more(plan, groups, prepared)
     if stops and not options:  # what judges a group at all
         anybody = [replace(each, qualified=each.people) for each in groups]
-        options, todo = _propose_more(plan, anybody, prepared, share_seen)
+        options, todo = _propose_more(plan, anybody, prepared)
     yield Finding("groups", _say("none" if stops else "few", **slots), todo, options, stops=stops)
 
 
-def _groups_of(prepared: Prepared, *, everybody: bool) -> Iterator[_Group]:
+def _groups_of(prepared: Prepared, *, everybody: bool) -> Iterator[Group]:
     """Yield every group and margin of a crossing; everybody counts where refusals are no harm."""
     facts, share = prepared.facts, len(prepared.facts.groups)
     stated = prepared.group < share
@@ -200,24 +201,22 @@ def _groups_of(prepared: Prepared, *, everybody: bool) -> Iterator[_Group]:
             of = sums.setdefault(name, [0.0, 0.0])
             of[0] += float(people[place])
             of[1] += float(hopeful[place])
-    return (_Group(name, int(of[0]), of[1]) for name, of in sums.items())
+    return (Group(name, int(of[0]), of[1]) for name, of in sums.items())
 
 
-def _say_size(group: _Group, label: str, seen: float) -> str:
+def _say_size(group: Group, label: str, seen: float) -> str:
     needed = people_to_judge(group.qualified / group.people if group.people else 0, seen=seen)
     if math.isinf(needed):
         return _say("nobody", group=label, people=group.people)
     return _say("size", group=label, people=group.people, needed=number(float(f"{needed:.2g}"), 0))
 
 
-def _propose_more(
-    plan: Plan, groups: list[_Group], prepared: Prepared, share_seen: Callable[[int], float]
-) -> tuple[dict[str, str], str]:
+def _propose_more(plan: Plan, groups: list[Group], prepared: Prepared) -> tuple[dict[str, str], str]:
     """Return the options by which every group could be judged, and what they do: repeats, a pool, or both."""
     most = max(plan.repeats, _USUAL_REPEATS)
     for repeats, below in ((most, 0), (plan.repeats, None), (most, None)):
-        seen = share_seen(repeats)
-        joined = _join(groups, prepared, seen=seen) if below is None else 0
+        seen = share_seen(plan.with_(repeats=repeats))
+        joined = propose_pool(groups, prepared.facts, seen=seen) if below is None else 0
         if joined is None or (not joined and not all(each.is_judged(seen) for each in groups)):
             continue
         more = repeats > plan.repeats
@@ -228,16 +227,15 @@ def _propose_more(
     return {}, ""
 
 
-def _join(groups: list[_Group], prepared: Prepared, *, seen: float) -> int | None:
+def propose_pool(groups: Sequence[Group], facts: Facts, *, seen: float) -> int | None:
     """Return the least round number below which joined groups are all judged; None where none does."""
-    facts = prepared.facts
     if facts.schema.crossing is not None:
         return None
     free = [each for place, each in enumerate(groups) if place != facts.privileged]
     for below in (each for each in _ROUND if each > (facts.schema.pool_below or 0)):
         joined = [each for each in free if each.people < below]
         left = [each for each in groups if each not in joined]
-        pool = _Group("", sum(each.people for each in joined), sum(each.qualified for each in joined))
+        pool = Group("", sum(each.people for each in joined), sum(each.qualified for each in joined))
         if len(joined) > 1 and all(each.is_judged(seen) for each in (pool, *left)):
             return below
     return None
@@ -362,8 +360,8 @@ def _look_at_counts(plan: Plan, frame: Any) -> Iterator[Finding]:
     rows = open_frame(frame).head(MOST_ROWS)
     counts = [name for name in rows.columns if _holds_counts(name, rows.get_column(name))]
     for name in dict.fromkeys((*task.inputs, *task.groups)):
-        values = rows.get_column(name).drop_nulls() if name in rows.columns else ()
-        if not len(values) or not values.dtype.is_numeric():
+        values = rows.get_column(name).drop_nulls() if name in rows.columns else None
+        if values is None or not len(values) or not values.dtype.is_numeric():
             continue
         numbers = values.to_numpy().astype(np.float64)
         is_within, most = bool(numbers.min() >= 0 and numbers.max() <= 100), float(numbers.max())

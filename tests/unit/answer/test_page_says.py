@@ -136,6 +136,7 @@ def test_a_costly_epsilon_is_not_recommended_because_it_was_asked_for():
 
     assert (view.recommended, view.verdict) == ("", "Women pay.")
     assert view.what_to_do.text == "Less privacy would help: at ε = 4 no loss matters."
+    assert view.settling == {"--epsilon": "4"}
 
 
 def test_repeats_on_one_side_get_no_interval_that_crosses_zero():
@@ -176,6 +177,7 @@ def test_who_lost_in_every_repeat_comes_before_who_has_limits():
     assert view.verdict == "Not certain yet: women lost in every repeat."
     assert view.how_much.text == "Each repeat has 20 to 30 fewer hired, of 1,000 women."
     assert view.what_to_do.text == "Run about 10 more repeats."
+    assert view.settling == {"--repeats": str(10 + make(women).repeats)}
 
 
 def test_fewer_flags_in_every_repeat_are_a_gain():

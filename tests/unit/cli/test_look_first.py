@@ -1,12 +1,15 @@
 """Before an audit runs, what would waste it is said, and the command that is shown instead works as typed."""
 
 import json
+import re
 import shlex
+from html import unescape
 
 import numpy as np
 import pytest
 
 from evenhand.cli.retyping import TYPED, retype
+from evenhand.study.results.results import Results
 from evenhand.study.store.store import Store
 
 COLLECT = ["--target", "hired", "--positive", "1", "--protected", "race", "--privileged", "a"]
@@ -134,7 +137,7 @@ def implied(path):
 
 
 WARNS = {
-    "pool": lambda path: people(path, ["a"] * 300 + ["b"] * 300 + ["c"] * 40 + ["d"] * 50),
+    "pool": lambda path: people(path, ["a"] * 300 + ["b"] * 300 + ["c"] * 60 + ["d"] * 70),
     "implied": implied,
     "secret": lambda path: people(path, np.tile(["a", "b"], 200), tribe=np.tile([7, 8], 200)),
 }
@@ -152,6 +155,32 @@ def test_what_weakens_a_run_is_warned_of_and_the_command_shown_runs(call, tmp_pa
     assert len(fake) == 2
     assert "Warning" in done.stderr
     assert "\nType" not in mended.stderr
+
+
+SMALL_GROUPS = ["--repeats", "4", "--epsilon", "1,9"]
+
+
+@pytest.mark.figures
+def test_what_would_settle_a_page_is_a_command_that_runs(call, tmp_path):
+    """If not, a page says what it takes and leaves people to find out how to type it."""
+    name = WARNS["pool"](tmp_path / "my people.csv")
+    done = call("audit", name, *COLLECT, *QUICK[:2], *QUICK[4:], *SMALL_GROUPS, "--out", "my study")
+    page = (tmp_path / "my study" / "report.html").read_text(encoding="utf-8")
+    page = unescape(re.sub(r"<[^>]+>", "", page))
+    told = Results.load(tmp_path / "my study").view("my study")
+    commands = [each.line for each in told.commands if each.line.startswith("evenhand audit")]
+
+    assert done.exit_code == 0, done.stderr
+    assert any("--pool-below 100" in line for line in commands)
+    for place, line in enumerate(commands):
+        assert line in page
+        words = [word.replace("plan.toml", "my study/plan.toml") for word in shlex.split(line)[1:]]
+        shown = " ".join(done.stdout.replace("\\\n", " ").split())
+        assert "--language" in line or line.endswith("plan.toml") or shlex.join(words) in shown
+        again = call(*words, "--out", f"again {place}", "--workers", 1)
+        assert again.exit_code == 0, again.stderr
+    pooled = next(place for place, line in enumerate(commands) if "--pool-below" in line)
+    assert "other groups" in Results.load(tmp_path / f"again {pooled}").facts.groups
 
 
 def test_built_in_data_never_stops(call, fake):

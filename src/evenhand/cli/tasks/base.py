@@ -22,6 +22,7 @@ from evenhand.cli.proposals import spell_options
 from evenhand.cli.study import (
     StudyRun,
     announce_plan,
+    change_schema,
     check_folder,
     check_script,
     choose_engine,
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from evenhand.measure.repeat_means import Estimated
     from evenhand.study.results.results import Results
 
-_COMMON = frozenset({*shared.RUN_OPTIONS, "rows", "repeats"})
+_COMMON = frozenset({*shared.RUN_OPTIONS, "rows", "repeats", "drop", "pool_below"})
 
 
 class TaskCommand:
@@ -237,7 +238,7 @@ class TaskCommand:
         plan, frame = load_plan(terminal, typed, path, kind=self.kind, fixed=fixed)
         if any(is_typed(typed[name]) for name in self.applied):
             plan = self.change_plan(plan, typed)
-        return plan, frame
+        return change_schema(plan, typed), frame
 
     def finish(
         self,

@@ -13,7 +13,6 @@ from evenhand.cli.tasks.base import (
     defaults_of,
     numbers_of,
 )
-from evenhand.study.intake.setup import without_columns
 from evenhand.study.plan.cells import Setting
 from evenhand.study.results.estimates import estimate
 from evenhand.study.tasks.collect.prepare import fit_protocols
@@ -65,7 +64,7 @@ class CollectCommand(TaskCommand):
         "protocols": Protocols, "splits": Splits, "strategies": Strategies, "model": Model,
         "encoder": Encoder, **shared.READING_OPTIONS, "repeats": shared.Repeats,
     }  # fmt: skip
-    applied = (*_GRID, *_CHOSEN, "drop")
+    applied = (*_GRID, *_CHOSEN)
 
     def defaults(self) -> dict[str, str]:
         """Return what is tried where an option is left out."""
@@ -98,11 +97,8 @@ class CollectCommand(TaskCommand):
         return build_plan(opened, task, typed, setup), opened.frame
 
     def change_plan(self, plan: Plan, typed: dict[str, Any]) -> Plan:
-        """Return the plan with what was typed of its grid and its model, without the columns to leave out."""
-        changed, schema = plan.with_(task=plan.task.with_(**_typed_parts(typed))), plan.schema
-        if schema is None or not typed["drop"]:
-            return changed
-        return changed.with_(schema=without_columns(schema, split_list(typed["drop"], schema.names)))
+        """Return the plan with what was typed of its grid and its model."""
+        return plan.with_(task=plan.task.with_(**_typed_parts(typed)))
 
     def summarize_groups(self, results: Results, setting: Setting) -> dict[str, dict[str, Any]]:
         """Return how the selection of each group changes."""

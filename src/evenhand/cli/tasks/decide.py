@@ -141,6 +141,7 @@ class DecideCommand(TaskCommand):
         "mitigations": Mitigations, "draws": Draws, "workers": Workers, "currency": Currency,
         "smallest": Smallest,
     }  # fmt: skip
+    applied = ("epsilons",)
     workers = 1
     units_studied = "entities"
 
@@ -198,15 +199,20 @@ class DecideCommand(TaskCommand):
             problem=problem,
         )
 
+    def change_plan(self, plan: Plan, typed: dict[str, Any]) -> Plan:
+        """Return the plan with the epsilons that were typed."""
+        task: Any = plan.task
+        return plan.with_(task=task.with_(epsilons=split_list(typed["epsilons"])))
+
     def announce(self, run: StudyRun) -> Plan:
         """Say how many settings there are; most of them take a moment."""
+        look_first(run)  # which tells of percentages better than a refusal
         facts = prepare(run.plan, frame=run.frame).facts
         plan = plan_remedies(run, facts)
         settings = len(plan.settings()) - len(plan.remedies) - 1
         entities = "1 entity" if len(run.frame) == 1 else f"{len(run.frame):,} entities"
         many = "" if settings == 1 else "s"
         run.terminal.say("Plan", f"{settings:,} setting{many} for {entities}")
-        look_first(run)
         announce_remedies(run, plan, facts)
         return plan
 

@@ -22,6 +22,7 @@ from evenhand.errors import EvenhandError, PluginError
 from evenhand.measure.repeat_means import kind_words
 from evenhand.report.html import render, write
 from evenhand.study.advise.advice import advise
+from evenhand.study.page.settling import commands_to_settle
 from evenhand.study.page.wording import counted
 from evenhand.study.page.words import words_in
 from evenhand.study.plan.plan import Plan
@@ -303,6 +304,7 @@ class Results(ResultData):
         setting = self._named(name)
         todo = "" if view.state == "stop" else self._command_for(setting, data, file=schema)
         commands = [Command(say("default.do"), "", todo)] if todo else []
+        commands += commands_to_settle(self, view)
         commands += [Command(say("default.again"), "", again)] if again else []
         return replace(view, commands=(*view.commands, *commands))
 

@@ -8,8 +8,11 @@ import pytest
 
 from evenhand.app.flow import timing
 from evenhand.app.flow.timing import time_runs
+from evenhand.app.flow.views import Look
 from evenhand.errors import SchemaError
 from evenhand.study.run.duration import Duration
+
+NOTED = (Look("warn", "note of a"),)
 
 
 def duration_of(name):
@@ -49,6 +52,7 @@ def clock(monkeypatch):
     monkeypatch.setattr(timing, "_timings", {})
     monkeypatch.setattr(timing, "duration", stand_in)
     monkeypatch.setattr(timing, "prepare", stand_in.prepare)
+    monkeypatch.setattr(timing, "preflight", lambda *_: ())
     yield stand_in
     stand_in.finish()
 
@@ -69,11 +73,11 @@ def test_what_takes_long_is_not_waited_for_and_is_known_the_next_time(clock):
     """A page that waits for an estimate answers nothing else."""
     clock.may_end.clear()
     first = ask("a", seconds=0.01)
-    assert (first.duration, first.state, first.notes) == (None, "running", ("note of a",))
+    assert (first.duration, first.state, first.looks) == (None, "running", NOTED)
     clock.finish()
 
     again = ask("a", seconds=0.01)
-    assert (again.duration, again.state, again.notes) == (duration_of("a"), "done", ("note of a",))
+    assert (again.duration, again.state, again.looks) == (duration_of("a"), "done", NOTED)
     assert clock.timed == clock.prepared == ["a"]
 
 
@@ -82,7 +86,7 @@ def test_no_second_plan_is_timed_beside_the_first(clock):
     clock.may_end.clear()
     assert ask("a", seconds=0.01).state == "running"
     assert ask("b", seconds=0.01).state == "waiting"
-    assert ask("b", seconds=0.01).notes == ("note of b",)
+    assert [look.text for look in ask("b", seconds=0.01).looks] == ["note of b"]
     assert clock.prepared == ["a", "b"]
     clock.finish()
 
@@ -104,7 +108,7 @@ def test_a_plan_whose_runs_fail_has_no_estimate_and_stops_nothing(clock, error):
 def test_what_cannot_be_timed_is_prepared_alone(clock):
     found = ask("a", can_be_timed=False)
 
-    assert (found.duration, found.state, found.notes) == (None, "done", ("note of a",))
+    assert (found.duration, found.state, found.looks) == (None, "done", NOTED)
     assert clock.timed == []
 
 
