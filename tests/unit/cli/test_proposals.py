@@ -89,7 +89,7 @@ def test_on_a_terminal_each_is_asked_for_and_enter_takes_the_proposal(call, plac
     [found] = fake
 
     assert "'wrong'" in asked.stderr
-    assert (found["plan"].task.count, found["plan"].task.budget) == ("black", 1e6)
+    assert (found["plan"].task.count, found["plan"].task.budget) == ("black", 1e7)
     assert found["plan"].task.groups == ()
     assert found["plan"].task.name == "town"
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _MOST_CROSSED, _MOST_VALUES, _FEWEST_EACH = 4, 10, 5
 _MOST_NAMES_TWICE = 0.1
-_BUDGET = "1000000"
 
 
 def guess_table(opened: Opened, words: RoleOptions, columns: Sequence[str] = ()) -> dict[str, Reason]:
@@ -93,7 +92,7 @@ def guess_decision(opened: Opened, given: Mapping[str, Any]) -> tuple[dict[str, 
     >>> places = pa.table({"town": ["a", "b", "c"], "pupils": [90, 40, 7], "cost": [1.5, 2.5, 3.5]})
     >>> found, _ = guess_decision(Opened(DataSource(path="towns.csv"), places), {})
     >>> {option: reason.value for option, reason in found.items()}
-    {'count': 'pupils', 'budget': '1000000', 'name': 'town'}
+    {'count': 'pupils', 'budget': '1e5', 'name': 'town'}
     """
     frame = open_frame(opened.frame)
     counts = _whole_counts(frame)
@@ -130,9 +129,9 @@ def _what_follows(
     if len(weights) == 1 and given.get("weight") is None and frame.get_column(weights[0]).dtype.is_numeric():
         found["weight"] = Reason("weight", weights[0], "it is named like a weight")
     if given.get("budget") is None:
-        found["budget"] = Reason(
-            "budget", _BUDGET, "a round sum, so that losses are money; give the true one"
-        )
+        digits = len(f"{counts[people].sum():.0f}")
+        why = "a round sum of some hundreds a person, so that losses are money; give the true one"
+        found["budget"] = Reason("budget", f"1e{digits + 2}", why)
     return found
 
 

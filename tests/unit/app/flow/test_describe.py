@@ -364,7 +364,7 @@ def test_what_follows_from_counts_is_suggested_for_a_file_of_places(study_of):
     made.change(**guess_roles(made.folder, made.record))
 
     assert made.record.form["decide"] == {
-        "follows": "money", "count": "pupils", "budget": "1000000", "name": "town",
+        "follows": "money", "count": "pupils", "budget": "1e6", "name": "town",
         "groups": ["white", "black"],
     }  # fmt: skip
     assert "form" not in guess_roles(made.folder, made.record)

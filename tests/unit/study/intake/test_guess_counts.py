@@ -87,7 +87,7 @@ def test_money_follows_the_count_of_all_people():
     found, problem = guess_decision(opened(**PLACES), {})
 
     assert values(found) == {
-        "count": "poptotal", "budget": "1000000", "groups": "popwhite,popblack", "name": "town",
+        "count": "poptotal", "budget": "1e7", "groups": "popwhite,popblack", "name": "town",
     }  # fmt: skip
     assert problem == ""
 
