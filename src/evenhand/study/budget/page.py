@@ -14,6 +14,7 @@ from evenhand.privacy.ledger.budget import Amount
 from evenhand.privacy.ledger.chain import OPEN, RETIRE, SPEND
 from evenhand.privacy.ledger.totals import charges_of, total_of
 from evenhand.report.charts import bars_chart, steps_chart
+from evenhand.report.language import language_now
 from evenhand.report.marks import Bar, Estimate, Moment, Sums
 from evenhand.report.page import KeyNumber, LegendKey, Note, Page, Section, Table
 from evenhand.report.words import plain
@@ -377,7 +378,7 @@ def ledger_section(data: str | None, promise: Callable[[], Guarantee], *, settin
             return None
         return publishing_section(BudgetReading.of(ledger), promise(), setting=setting)
     except LedgerError as error:
-        say = words_in("en", "evenhand.study.budget").say
+        say = words_in(language_now(), "evenhand.study.budget").say
         note = Note("bad", say("release.broken", reason=plain(error, longest=400)))
         return Section(say("release.heading_broken"), notes=(note,), anchor="ledger")
 

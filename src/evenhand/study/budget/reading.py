@@ -19,6 +19,7 @@ from evenhand.privacy.ledger.totals import (
     total_of,
 )
 from evenhand.privacy.rational import text_above, text_below
+from evenhand.report.language import in_language, language_now
 from evenhand.report.marks import Axis
 from evenhand.report.page import Answer
 from evenhand.report.words import plain
@@ -125,7 +126,7 @@ class BudgetReading:
 
     def say(self, key: str, /, **slots: Any) -> str:
         """Return a template of the page with its slots filled."""
-        return words_in("en", "evenhand.study.budget").say(key, **slots)
+        return words_in(language_now(), "evenhand.study.budget").say(key, **slots)
 
     def answer(self, key: str, **slots: Any) -> Answer:
         """Return the templates ``finding`` and ``evidence`` under a key."""
@@ -181,9 +182,9 @@ def figure(value: Fraction, *, is_left: bool = False) -> str:
     ('10⁻⁷', '2.5 × 10²¹')
     """
     shown = (text_below if is_left else text_above)(value, digits=_DIGITS)
-    digits, _, power = shown.partition("e")
+    digits, _, power = in_language(shown).partition("e")
     if not power:
-        return shown
+        return digits
     raised = power_of_ten(int(power))
     return raised if digits == "1" else f"{digits}\u00a0×\u00a0{raised}"
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from evenhand._validate import boolean
 from evenhand.answer.effects import read_matters
 from evenhand.measure.decisions import OWNER, DecisionNumbers
 from evenhand.study.tasks.shared.fields import participle
@@ -32,6 +33,8 @@ class PredictionAudit(DecisionNumbers):
     def __post_init__(self) -> None:
         read_matters(self.matters, owner=OWNER, names=tuple(RATES))
         participle(self.called, owner=OWNER)
+        if self.unwanted is not None:
+            boolean("unwanted", self.unwanted, owner=OWNER)
         super().__post_init__()
 
     @cached_property

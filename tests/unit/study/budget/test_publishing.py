@@ -7,6 +7,7 @@ from evenhand.privacy import Guarantee
 from evenhand.privacy.ledger import Ledger
 from evenhand.privacy.ledger.charging import VARIABLE
 from evenhand.report import render
+from evenhand.report.language import written_in
 from evenhand.study.budget import page
 from evenhand.study.budget.page import ledger_section, publishing_section
 from unit.study._release_studies import study
@@ -90,6 +91,22 @@ def test_the_section_is_about_the_ledger_that_is_configured(tmp_path, monkeypatc
     assert before is None
     assert "There is no ledger 'ledger.db'" in broken.notes[0].text
     assert section.heading == "Publishing this would spend ε = 1, and ε = 1 would be left"
+
+
+def test_on_a_german_page_the_section_is_german(tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "ledger.db"))
+    with written_in("de"):
+        broken = ledger_section(None, lambda: promise("1/4"), setting="Rauschen")
+        Ledger(tmp_path / "ledger.db", epsilon=2)
+        section = ledger_section(None, lambda: promise("1/4"), setting="Rauschen")
+
+    assert broken.heading == "Das Konto ist nicht zu gebrauchen"
+    assert (
+        section.heading.replace("\u00a0", " ")
+        == "Dies zu veröffentlichen kostet ε = 0,25; übrig wäre ε = 1,75"
+    )
+    assert [row[0] for row in section.tables[0].rows] == ["bisher verbraucht", "Rauschen", "danach übrig"]
+    assert section.charts[1].caption.startswith("**Genaue Summen, keine Stichprobe.**")
 
 
 @pytest.mark.figures

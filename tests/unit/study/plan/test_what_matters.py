@@ -146,6 +146,17 @@ def test_unwanted_reaches_the_table_of_classifiers():
         assert again.plan.task.effects(again).harm_of("selected") == "more"
 
 
+def test_pages_of_classifiers_say_how_a_prediction_was_read():
+    """If not, nobody would notice a flag that was read as a favour."""
+    results = _collected()
+    again = _again(results, task=results.plan.task.with_(unwanted=True))
+    read = [next(line for line in each.view().method if "Read as" in line) for each in (results, again)]
+
+    assert read[0].endswith(" is good for people.")
+    assert read[1].endswith(" hurts people, as a flag does.")
+    assert any(line.startswith("Gelesen als: ") for line in again.view(language="de").method)
+
+
 def test_a_study_goes_on_with_other_limits_and_keeps_its_numbers(tmp_path):
     """If not, another question about finished runs would cost the runs again."""
     parts = {"methods": ("dp",), "repeats": 2}

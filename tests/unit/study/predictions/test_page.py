@@ -78,6 +78,13 @@ def test_the_page_says_whether_a_prediction_was_read_as_good_or_bad(language, un
     assert said in view_of(audit(*people(), unwanted=unwanted), language=language).method
 
 
+@pytest.mark.parametrize("word", ["no", 1, 0.0])
+def test_a_reading_is_true_or_false(word):
+    """If "no" counted as yes, a page would name the group that gains."""
+    with pytest.raises(InvalidParameterError, match="unwanted"):
+        audit(*people(), unwanted=word)
+
+
 def test_a_reading_that_nobody_gave_comes_with_the_command_of_the_other():
     assumed, given = (
         view_of(
