@@ -29,10 +29,10 @@ from evenhand.study.intake.setup import plan_of
 from evenhand.study.page.wording import counted
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.script import ENDINGS
-from evenhand.study.preflight import preflight
+from evenhand.study.preflight import LOOKED_AT, preflight
 from evenhand.study.results.results import Results, files_in, write_results
 from evenhand.study.run.cluster import ENGINES, DaskCluster, cluster_of
-from evenhand.study.run.duration import duration, grid_size, spell_expected
+from evenhand.study.run.duration import duration, grid_size, spell_expected, spell_remedies
 from evenhand.study.run.events import StageDone, Started, Timed
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.stages import add_remedies
@@ -54,7 +54,6 @@ _LONG, _TARGET = 15 * 60, 10 * 60
 _REPORT_SECONDS = 4.0  # reading results, drawing the charts and writing the page
 _MOST_WORKERS = 1_024
 _TLS = {"ca_file": "ca", "cert_file": "cert", "key_file": "key"}
-_LOOKED_AT = ("privacy", "target", "unit")  # kinds of notes on what the first look tells with its figures
 _MOST_WARNINGS = 5
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
@@ -216,7 +215,7 @@ def announce_plan(run: StudyRun) -> Plan:
     prepared = prepare(run.plan, frame=run.frame)
     plan, facts = plan_remedies(run, prepared.facts), prepared.facts
     for note in facts.notes:
-        if note not in plan.notes and Note.of(note).kind not in _LOOKED_AT:
+        if note not in plan.notes and Note.of(note).kind not in LOOKED_AT:
             terminal.say("Note", note)
     look_first(run, prepared)
     terminal.say("Plan", f"{grid_size(plan)}, on {facts.rows:,} rows and {len(facts.schema)} columns")
@@ -232,13 +231,10 @@ def plan_remedies(run: StudyRun, facts: Facts) -> Plan:
 
 def announce_remedies(run: StudyRun, plan: Plan, facts: Facts) -> None:
     """Say what is tried besides, and that the best is run again."""
-    if not plan.confirm:
-        return
-    again = "" if plan.task.is_exact else "; what helps most is run again on fresh draws"
-    names = plan.task.case(Results(plan, facts, ())).options
-    told = [names[str(each)].words if str(each) in names else str(each) for each in plan.remedies]
-    runs = f": {counted(len(told) * plan.repeats, 'run')}" if told else ""
-    run.terminal.say("Remedies", f"{'; '.join(told) or 'none but what is asked for'}{runs}{again}")
+    names = plan.task.case(Results(plan, facts, ())).options if plan.remedies else {}
+    words = spell_remedies(plan, {name: each.words for name, each in names.items()})
+    if words:
+        run.terminal.say("Remedies", words)
 
 
 def look_first(run: StudyRun, prepared: Any = None) -> None:
