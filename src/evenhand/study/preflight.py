@@ -90,7 +90,7 @@ def preflight(plan: Plan, frame: Any, prepared: Prepared | None = None) -> tuple
         found += _look_at_counts(plan, frame)
     if "people" in plan.task.checks:
         found += _look_at_people(plan, frame)
-    if prepared is not None:
+    if prepared is not None and len(prepared.group):  # rows of entities have neither group nor target
         rows = _draw_evenly(prepared)
         looks = {"outcomes": _look_at_outcomes, "secrets": _look_at_secrets, "proxies": _look_at_proxies}
         found += _look_at_groups(plan, prepared) if "groups" in plan.task.checks else ()
