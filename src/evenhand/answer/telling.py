@@ -15,7 +15,8 @@ from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE, per_head,
 from evenhand.answer.harm import find_payers, sort_open
 from evenhand.answer.status import family_level, judge, keep_possible, limit_samples, sample_of
 from evenhand.answer.words import words_in
-from evenhand.report.words import MINUS, capital, listed, number
+from evenhand.report.language import money_in_language
+from evenhand.report.words import MINUS, capital, has_figures, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -205,7 +206,8 @@ class Telling:
         digits = 0 if round(value, digits) == round(value) else digits
         unit = told_in(effect)
         if unit == "dollars":
-            return f"{MINUS if value < 0 else ''}{self.case.currency}{number(abs(value), digits)}"
+            shown = money_in_language(number(abs(value), digits), self.case.currency)
+            return f"{MINUS if value < 0 else ''}{shown}"
         shown = number(value, digits)
         return self.say("amount.percent", n=shown) if unit == "percent" else shown
 
@@ -492,8 +494,3 @@ class Telling:
             return found.worst or next(iter(self.gains), None)
         smallest = sorted(found.unjudged, key=lambda row: row.people >= FEWEST_PEOPLE)
         return next(iter((*self.open, *smallest, *self.harmful)), None)
-
-
-def has_figures(shown: str) -> bool:
-    """Return whether a number as it is written is not 0."""
-    return any(figure in shown for figure in "123456789")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.app.flow.drafting import draft
 from evenhand.app.flow.opening import PLAN_FILE, SCHEMA_FILE, open_rows, portable_plan, source_of
 from evenhand.app.flow.timing import Timing, time_runs
-from evenhand.app.flow.views import Look, Odds, Question
+from evenhand.app.flow.views import Odds, Question
 from evenhand.app.tasks.answers import type_number, whole_answer
 from evenhand.app.tasks.base import Field
 from evenhand.app.tasks.registry import form_of_kind
@@ -114,6 +114,7 @@ def ask(folder: Path, record: StudyRecord, *, time: bool = False) -> Question:
     epsilons: tuple[Fraction, ...] = getattr(task, "epsilons", ())
     seconds, words = _expected(form, plan, made.frame.num_rows, timing)
     promise, more = _promise(form, plan, epsilons)
+    is_stopped = any(look.tone == "bad" for look in timing.looks)  # as the command line would be
     return replace(
         shown,
         plan_toml=portable_plan(plan).to_toml(),
@@ -124,9 +125,9 @@ def ask(folder: Path, record: StudyRecord, *, time: bool = False) -> Question:
         promise=promise,
         promise_more=more,
         odds=tuple(map(_odds, epsilons)),
-        command=command_of(record, made),
+        command=command_of(record, made) + (" --anyway" if is_stopped else ""),
         python=as_script(task.script(portable_plan(plan), name=SCRIPT_NAME)),
-        notes=tuple(Look("warn", note) for note in timing.notes),
+        notes=timing.looks,
         is_timing=timing.state != "done" or (form.can_be_timed and not time),
     )
 

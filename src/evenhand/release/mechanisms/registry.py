@@ -32,6 +32,7 @@ MECHANISMS: Registry[type[ReleaseMechanism]] = Registry(
         "thresholded-laplace": "evenhand.release.mechanisms.thresholded:ThresholdedLaplace",
         "record-swapping": "evenhand.release.mechanisms.random_swapping:RecordSwapping",
         "generalized-sampling": "evenhand.release.mechanisms.generalized_sampling:GeneralizedSampling",
+        "laplace-totals": "evenhand.release.mechanisms.totals:LaplaceTotals",
     },
     PluginRules(
         "evenhand.mechanisms",

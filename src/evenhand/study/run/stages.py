@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand.answer.telling import Telling
@@ -30,8 +31,8 @@ def split_cells(plan: Plan) -> tuple[list[Cell], list[Cell], list[Cell]]:
 
     Whatever was asked for at the page's epsilon may be a remedy of the page's setting.
     """
-    protected = [setting for setting in plan.settings() if setting.is_protected]
-    page = plan.task.find_page(protected) if protected else Setting()
+    asked = [each for each in plan.settings() if each.is_protected and each not in plan.remedies]
+    page = plan.task.find_page(asked) if asked else Setting()
     stages: tuple[list[Cell], list[Cell], list[Cell]] = ([], [], [])
     for cell in plan.cells():
         setting = cell.setting
@@ -48,7 +49,8 @@ def find_confirming(results: ResultData) -> tuple[Cell, ...]:
     """
     if not results.plan.confirm:
         return ()
-    telling = Telling(results.plan.task.case(results))
+    case = results.plan.task.case(results)
+    telling = Telling(replace(case, table=replace(case.table, fresh=None)))  # as chosen at first
     choice, table = telling.choice, telling.table
     picked = choice.first or choice.find_least("trade-off")
     if picked is None or all(seen.basis == "exact" for seen in table.by_option[picked.option.name]):

@@ -23,8 +23,8 @@ from evenhand.errors import InvalidParameterError, PlanError
 from evenhand.report.language import LANGUAGES
 from evenhand.report.words import number
 from evenhand.study.page.words import words_in
+from evenhand.study.plan.cells import page_setting
 from evenhand.study.plan.script import ScriptCell, script_cells
-from evenhand.study.tasks.effects.options import page_setting
 from evenhand.study.tasks.measure import Measure, count_of
 
 if TYPE_CHECKING:

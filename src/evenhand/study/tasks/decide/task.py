@@ -20,6 +20,7 @@ from evenhand.errors import RuleError
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.release.postprocess.registry import checked_step, steps_of
+from evenhand.report.language import money_in_language
 from evenhand.report.words import MINUS, number
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.base import Task
@@ -265,7 +266,11 @@ class DecideTask(Task):
             return f"{number(100 * value, 3)}%"
         before, shown = MINUS if value < 0 else "", number(abs(value), 0 if abs(value) >= _WHOLE else 2)
         is_word = self.currency[:2].isalpha() and len(self.currency) > 1
-        return f"{before}{shown} {self.currency}" if is_word else f"{before}{self.currency}{shown}"
+        return (
+            f"{before}{shown} {self.currency}"
+            if is_word
+            else f"{before}{money_in_language(shown, self.currency)}"
+        )
 
     @property
     def data_numbers(self) -> tuple[str, ...]:

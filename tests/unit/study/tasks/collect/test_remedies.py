@@ -23,13 +23,12 @@ from evenhand.study.tasks.collect.task import CollectTask
 from evenhand.study.tasks.shared.protection import promise_of
 from evenhand.study.tasks.shared.report_settings import add_parity, has_parity
 from unit.study import _small_studies as small
-from unit.study._page_studies import crossed_schema, made, schema_of, setting, two
-from unit.study._with_remedies import remedies_of, with_settings
+from unit.study._page_studies import crossed_schema, made, remedies_of, schema_of, setting, two
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
 SPLIT, JOINT, OPTIMAL = "GRR, optimal split", "GRR, combined", "OPTIMAL, uniform split"
-PARITY = "GRR, uniform split, parity"
+PAGE, PARITY = "GRR, uniform split", "GRR, uniform split, parity"
 
 
 def names(found):
@@ -198,8 +197,7 @@ def test_parity_selects_true_groups_alike():
 def study(rates, **parts):
     """Return a made-up study of a page's setting and its remedies."""
     task = CollectTask("grr", [1], splits="uniform")
-    wider = with_settings(task, remedies_of(task, schema_of()))
-    return made(rates, collect=wider, repeats=8, **parts)
+    return made(rates, collect=task, repeats=8, plan={"remedies": remedies_of(task, schema_of())}, **parts)
 
 
 def rates(*, optimal=(0.18, 0.60), even=(0.18, 0.60)):
@@ -269,6 +267,15 @@ def test_parity_that_takes_from_somebody_is_not_said_to_help():
     ]
 
 
+def test_short_words_mean_what_was_asked_for_and_a_remedy_only_if_nothing_else_fits():
+    """Words that fitted one setting would fit several as soon as remedies are tried."""
+    results = study(rates())
+    assert str(results.setting("grr 1")) == str(results.setting({"mechanism": "grr"})) == f"{PAGE}, ε = 1"
+    assert str(results.setting("optimal uniform")) == f"{OPTIMAL}, ε = 1"
+    assert str(results.setting("parity")) == f"{PARITY}, ε = 1"
+    assert results.compare("grr", "optimal uniform").pairs == 8
+
+
 def test_parity_promises_nothing_and_has_no_command():
     """A page about it would repeat the promise of reports that it goes around."""
     results = study(rates())
@@ -309,9 +316,8 @@ def trials(hired, *, seed):
     schema, rows = applicants(hired)
     plan = Plan(schema=schema, task=task, repeats=10, seed=seed)
     found = task.remedies(next(task.settings()), task.prepare(plan, frame=rows).facts)
-    plan = replace(plan, task=with_settings(task, found))
-    results = run(plan, frame=rows, workers=1, progress=False)
-    table = effects(plan.task, results)
+    results = run(replace(plan, remedies=found), frame=rows, workers=1, progress=False)
+    table = effects(task, results)
     lost = table.by_key["GRR, combined, ε = 2", "women", "selected"]
     return tags(results), lost.mean_due - lost.mean_after
 
