@@ -2,9 +2,9 @@
 
 Run ``python benchmarks/bench_models.py``; name data sets to choose (adult, lsac, compas, acs_coverage,
 causal), and add ``--markdown`` for the table of the documentation. The data must be at hand
-(``EVENHAND_DATA`` names their folder). Both models run the same cells one after the other, so that a slow moment falls on both alike;
-times are CPU times on one thread of whole cells, the split, the reports and the measures included. One cell
-of each runs before, so compilation and imports are not counted.
+(``EVENHAND_DATA`` names their folder). Both models run the same cells one after the other, so that a slow
+moment falls on both alike; times are CPU times on one thread of whole cells, the split, the reports and the
+measures included. One cell of each setting runs before, so compilation and imports are not counted.
 
 *apart* is the greatest difference between the models in what a group gets, people of 1,000, over the groups
 and over who is selected and who is wrongly refused, each a mean over the repeats.

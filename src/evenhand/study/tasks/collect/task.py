@@ -334,7 +334,7 @@ class CollectTask(Task):
 
     @classmethod
     def from_toml(cls, table: Mapping[str, Any]) -> Task:
-        """Return the task of a ``[task]`` table without its kind; one without a model means the slower one."""
+        """Return the task of a ``[task]`` table without its kind; without a model, the slower one is meant."""
         return cls(**{"model": "gradient-boosting", **table})
 
     @classmethod
