@@ -32,7 +32,7 @@ from evenhand.study.plan.script import ENDINGS
 from evenhand.study.preflight import LOOKED_AT, preflight
 from evenhand.study.results.results import Results, files_in, write_results
 from evenhand.study.run.cluster import ENGINES, DaskCluster, cluster_of
-from evenhand.study.run.duration import duration, grid_size, spell_expected
+from evenhand.study.run.duration import duration, grid_size, spell_expected, spell_remedies
 from evenhand.study.run.events import StageDone, Started, Timed
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.stages import add_remedies
@@ -231,13 +231,10 @@ def plan_remedies(run: StudyRun, facts: Facts) -> Plan:
 
 def announce_remedies(run: StudyRun, plan: Plan, facts: Facts) -> None:
     """Say what is tried besides, and that the best is run again."""
-    if not plan.confirm:
-        return
-    again = "" if plan.task.is_exact else "; what helps most is run again on fresh draws"
-    names = plan.task.case(Results(plan, facts, ())).options
-    told = [names[str(each)].words if str(each) in names else str(each) for each in plan.remedies]
-    runs = f": {counted(len(told) * plan.repeats, 'run')}" if told else ""
-    run.terminal.say("Remedies", f"{'; '.join(told) or 'none but what is asked for'}{runs}{again}")
+    names = plan.task.case(Results(plan, facts, ())).options if plan.remedies else {}
+    words = spell_remedies(plan, {name: each.words for name, each in names.items()})
+    if words:
+        run.terminal.say("Remedies", words)
 
 
 def look_first(run: StudyRun, prepared: Any = None) -> None:

@@ -19,8 +19,9 @@ from evenhand.errors import EvenhandError, PlanError, RuleError
 from evenhand.report.words import listed
 from evenhand.study.intake.setup import ROLES, RoleOptions, missing_roles, plan_of, set_up
 from evenhand.study.plan.script import as_script
-from evenhand.study.run.duration import grid_size, round_range, spell_expected, spell_range
+from evenhand.study.run.duration import grid_size, round_range, spell_expected, spell_range, spell_remedies
 from evenhand.study.run.prepare import prepare
+from evenhand.study.run.stages import add_remedies
 from evenhand.study.tasks.registry import task_of_kind
 from evenhand.study.tasks.shared.protection import state_rows
 from evenhand.table.file_format import FileFormat
@@ -39,6 +40,10 @@ SCRIPT_NAME = "study"
 """What the files begin with that the script writes."""
 
 _OWNER = "Plan"
+_REMEDIES = Field(
+    "remedies", "Try fairer ways too", "switch", default=True,
+    help="Other ways with the same promise are tried. What helps most is run again on fresh draws.",
+)  # fmt: skip
 _TIMING_SECONDS = 2.0
 _MANY_ROWS = 10_000
 _SCALE = (0.05, 20.0)
@@ -118,7 +123,7 @@ def ask(folder: Path, record: StudyRecord, *, time: bool = False) -> Question:
     return replace(
         shown,
         plan_toml=portable_plan(plan).to_toml(),
-        runs=grid_size(plan),
+        runs=_runs_words(plan),
         count=len(plan.cells()),
         seconds=seconds,
         minutes_words=words,
@@ -146,7 +151,8 @@ def make_plan(folder: Path, record: StudyRecord) -> Made:
     design = _design(form, answers)
     if not form.needs_people:
         task = form.task(answers, None, names=opened.names, rows=opened.rows)
-        return Made(plan_of(opened, task, **design), opened.frame)
+        plan = plan_of(opened, task, **design)
+        return Made(_with_remedies(plan, opened.frame, answers), opened.frame)
     if not opened.rows:
         message = f"{opened.source.label} has column names and no rows."
         raise PlanError(f"{message} Hint: choose a file with people in it.", field="data")
@@ -156,7 +162,14 @@ def make_plan(folder: Path, record: StudyRecord) -> Made:
     table = form.prepare_schema(schema, answers)
     setup = set_up(replace(typed, schema=table), RoleOptions())
     task = form.task(answers, setup.schema, names=opened.names, rows=opened.rows)
-    return Made(plan_of(typed, task, setup, **design), typed.frame, schema, is_declared)
+    plan = plan_of(typed, task, setup, **design)
+    return Made(_with_remedies(plan, typed.frame, answers), typed.frame, schema, is_declared)
+
+
+def _with_remedies(plan: Plan, frame: Any, answers: Mapping[str, Any]) -> Plan:
+    """Return a plan that tries fairer ways too, unless they are not wanted."""
+    is_wanted = answers.get(_REMEDIES.name, _REMEDIES.default)
+    return add_remedies(plan, prepare(plan, frame=frame).facts) if is_wanted else plan
 
 
 def write_plan(folder: Path, record: StudyRecord) -> None:
@@ -189,7 +202,7 @@ def command_of(record: StudyRecord, made: Made) -> str:
         words += ["--schema", SCHEMA_FILE]
     if record.data is not None and record.data.file_format:
         words += FileFormat(**dict(record.data.file_format)).options
-    words += form.options(plan.task)
+    words += [*form.options(plan.task), *([] if plan.confirm else ["--no-remedies"])]
     design = _design(form, record.form.get(record.kind, {}))
     usual = {"repeats": plan.task.default_repeats, "seed": 0, "rows": None}
     for option, value in design.items():
@@ -206,7 +219,7 @@ def _common_fields(form: TaskForm, rows: int) -> tuple[Field, ...]:
         help="Everything that is drawn in the study follows from it.",
     )  # fmt: skip
     if not form.needs_people:
-        return (seed,)
+        return (_REMEDIES, seed)
     usual = str(task_of_kind(form.kind).default_repeats)
     repeats = Field(
         "repeats", "Repeats", "number", default=usual, term="repeat",
@@ -216,7 +229,7 @@ def _common_fields(form: TaskForm, rows: int) -> tuple[Field, ...]:
         "rows", "Rows", "number", default="", advanced=True,
         help=f"Fewer than all {rows:,}, drawn at random, make a study quicker and its intervals wider.",
     )  # fmt: skip
-    return (repeats, part, seed)
+    return (_REMEDIES, repeats, part, seed)
 
 
 def _design(form: TaskForm, answers: Mapping[str, Any]) -> dict[str, Any]:
@@ -242,6 +255,13 @@ def _filled(fields: tuple[Field, ...], answers: Mapping[str, Any]) -> dict[str, 
 
 
 # --- what it costs and promises -------------------------------------------------------------------
+
+
+def _runs_words(plan: Plan) -> str:
+    """Return how many runs there are, and which remedies are tried besides."""
+    name = plan.task.name_setting
+    remedies = spell_remedies(plan, {str(each): name(replace(each, epsilon=None)) for each in plan.remedies})
+    return f"{grid_size(plan)}. Remedies: {remedies}" if remedies else grid_size(plan)
 
 
 def _expected(form: TaskForm, plan: Plan, rows: int, timing: Timing) -> tuple[tuple[float, float], str]:

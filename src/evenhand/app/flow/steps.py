@@ -64,14 +64,13 @@ def step_states(record: StudyRecord, run: RunState | None = None) -> tuple[Step,
     ['open', 'locked', 'locked', 'locked', 'locked', 'locked']
     """
     state = "none" if run is None else run.state
-    has_results = run is not None and run.has_results
     needs = {
         "data": ("", record.data is not None),
         "schema": ("" if record.data is not None else _NO_DATA, record.described),
         "question": (_before_question(record), state != "none"),
         "run": (_before_question(record), state == "finished"),
-        "result": ("" if has_results else _NOT_RUN, False),
-        "apply": ("" if has_results and state != "failed" else _NOT_RUN, False),
+        "result": ("" if run is not None and run.has_answer else _NOT_RUN, False),
+        "apply": ("" if run is not None and run.has_results and state != "failed" else _NOT_RUN, False),
     }
     steps: list[Step] = []
     for name, (reason, is_done) in needs.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from htmltools import HTML, Tag, TagList, tags
+from shiny import reactive
 
 from evenhand.app.flow.files import DOWNLOADS
 from evenhand.app.pages.address import help_address, study_address
@@ -22,6 +23,7 @@ from evenhand.app.pages.parts import (
     select,
     waiting,
 )
+from evenhand.app.pages.visit import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from evenhand.app.flow.views import ResultView
     from evenhand.app.pages.visit import Visit
 
+_SECONDS = 1.0
 _POINT = "Point at a mark of a chart to read its value and interval."
 
 
@@ -49,7 +52,26 @@ def draw(visit: Visit, study: str) -> TagList:
             if answer.error
             else waiting("Reading the results and drawing the charts."),
         )
-    return _show(study, answer.value, waits=answer.waiting)
+    is_busy = bool(study) and visit.jobs.state(study).is_busy
+    return _show(study, answer.value, waits=answer.waiting, is_busy=is_busy)
+
+
+def add_outputs(visit: Visit) -> None:
+    """Draw the page of a study that runs anew after each stage, and at its end."""
+    shown: tuple[object, ...] = ()
+
+    @reactive.effect
+    def _() -> None:
+        nonlocal shown
+        address = visit.address
+        visit.saved()
+        if not address.study or address.page != "result":
+            return
+        before, shown = shown, (address.study, _place(visit, address.study)[1])
+        if before[:1] == shown[:1] and before != shown:
+            count(visit.drawn)
+        if visit.jobs.state(address.study).is_busy:
+            reactive.invalidate_later(_SECONDS)
 
 
 def _place(visit: Visit, study: str) -> tuple[Path, object]:
@@ -57,7 +79,8 @@ def _place(visit: Visit, study: str) -> tuple[Path, object]:
     if visit.workbench.read_only is not None:
         return visit.workbench.read_only, "read only"
     state = visit.jobs.state(study)
-    return visit.folder(study), (state.state, state.done, state.started) if state.has_results else None
+    seen = state.staged if state.is_busy else state.done
+    return visit.folder(study), (state.state, seen, state.started) if state.has_answer else None
 
 
 def _nothing_yet(study: str) -> TagList:
@@ -68,9 +91,11 @@ def _nothing_yet(study: str) -> TagList:
     )
 
 
-def _show(study: str, view: ResultView, *, waits: bool) -> TagList:
+def _show(study: str, view: ResultView, *, waits: bool, is_busy: bool = False) -> TagList:
     words = f"Apply {view.recommended}" if view.recommended else "Apply this for real"
     apply_link = link(words, study_address(study, "apply"), look="primary", id="apply") if study else None
+    if is_busy:
+        apply_link = link("Go to the run", study_address(study, "run"), look="primary", id="to-run")
     missing = view.total - view.done - view.failed  # what failed is said in the report, and does not come
     partly = (
         note(
@@ -89,14 +114,16 @@ def _show(study: str, view: ResultView, *, waits: bool) -> TagList:
         note("ok", tags.p(bold(view.advice)), id="advice") if view.advice else None,
         actions(
             apply_link,
-            link("Take it along", "#take-along", id="to-files"),
-            link("Change the question", study_address(study, "question"), id="ask-again") if study else None,
+            None if is_busy else link("Take it along", "#take-along", id="to-files"),
+            link("Change the question", study_address(study, "question"), id="ask-again")
+            if study and not is_busy
+            else None,
             link("How to read this", help_address("report"), id="how"),
             waiting("Drawing anew.") if waits else None,
         ),
         _choice(study, view),
         tags.div(HTML(view.findings_html), class_="fragment", id="findings"),
-        _take_along(study, view),
+        None if is_busy else _take_along(study, view),
     )
 
 

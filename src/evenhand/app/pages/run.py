@@ -11,6 +11,7 @@ from evenhand.app.pages.address import study_address
 from evenhand.app.pages.glossary import term
 from evenhand.app.pages.parts import (
     actions,
+    bold,
     button,
     counted,
     error_note,
@@ -46,6 +47,7 @@ def draw(visit: Visit, study: str) -> TagList:
         lede("You can close this page; finished runs are kept."),
         tags.p(live("run_said", "span"), class_="hidden", role="status"),
         live("progress"),
+        live("so_far", aria_live="polite"),
         live("first_results"),
         live("queue"),
         tags.p(f"Study: {record.name}", class_="hint"),
@@ -54,6 +56,7 @@ def draw(visit: Visit, study: str) -> TagList:
 
 def add_outputs(visit: Visit) -> None:
     """Add the parts of the page that follow the run."""
+    news: reactive.Value[tuple[str, str]] = reactive.Value(("", ""), name="news")
 
     @reactive.calc
     def state() -> RunState | None:
@@ -81,10 +84,17 @@ def add_outputs(visit: Visit) -> None:
         found = state()
         return None if found is None else draw_progress(visit.address.study, found)
 
+    @reactive.effect
+    def _() -> None:
+        news.set(find_news(visit.address.study, state()))
+
+    @render.ui
+    def so_far() -> Tag | None:
+        return draw_so_far(*news())
+
     @render.ui
     def first_results() -> Tag | None:
-        found = state()
-        return draw_first(found) if found is not None and found.first else None
+        return draw_first(state())
 
     @render.ui
     def queue() -> TagList | None:
@@ -173,19 +183,17 @@ def _fault(state: RunState) -> Tag | None:
     )
 
 
-def draw_first(state: RunState) -> Tag:
-    """Return first results: one row for each setting with finished runs."""
+def draw_first(state: RunState | None) -> Tag | None:
+    """Return first results: one row for each setting with finished runs; nothing where there is none."""
+    if state is None or not state.first:
+        return None
     columns = list(dict.fromkeys(key for row in state.first for key in row))
     names = ["setting", "runs", *(key for key in columns if key not in {"setting", "runs"})]
     titles = ["Setting", "Repeats", *names[2:]]
     rows = [[_cell(str(row.get(name, ""))) for name in names] for row in state.first[:_MOST_ROWS]]
     more = len(state.first) - _MOST_ROWS
     finished = state.state == "finished"
-    later = (
-        "All repeats are in."
-        if finished
-        else "Intervals will narrow. The answer is written when all repeats are in."
-    )
+    later = "All repeats are in." if finished else "Intervals will narrow as more repeats come in."
     return panel(
         tags.h2("First results"),
         hint(later, " A ", term("setting", "setting"), " is one combination of what is tried."),
@@ -199,6 +207,19 @@ def draw_first(state: RunState) -> Tag:
         else None,
         id="first-results",
     )
+
+
+def find_news(study: str, state: RunState | None) -> tuple[str, str]:
+    """Return a study that runs and what its finished stages answer; nothing where there is no answer."""
+    return (study, state.so_far) if state is not None and state.is_busy else ("", "")
+
+
+def draw_so_far(study: str, answer: str) -> Tag | None:
+    """Return the answer of the stages that are finished, and the way to its page."""
+    if not answer:
+        return None
+    see = link("See the answer so far", study_address(study, "result"), id="see-so-far")
+    return panel(tags.h2("So far"), tags.p(bold(answer), id="answer-so-far"), actions(see))
 
 
 def _cell(text: str) -> Tag:

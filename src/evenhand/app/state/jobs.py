@@ -57,6 +57,10 @@ class RunState:
         First results: of each setting with finished runs its words, their number, and a few measures.
     step : str
         What a running study does now: "reading", "running" or "writing".
+    staged : int
+        Runs that were finished when a stage last was, which the answer so far rests on.
+    so_far : str
+        That answer in a sentence or two.
     """
 
     state: State = "none"
@@ -71,6 +75,8 @@ class RunState:
     message: str = ""
     first: tuple[Mapping[str, Any], ...] = ()
     step: str = ""
+    staged: int = 0
+    so_far: str = ""
 
     @property
     def is_busy(self) -> bool:
@@ -79,8 +85,13 @@ class RunState:
 
     @property
     def has_results(self) -> bool:
-        """Whether there is something to see, be it a part of the runs."""
+        """Whether it ended with something to see, be it a part of the runs."""
         return self.state == "finished" or (self.state in _ENDS and self.done > 0)
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether there is something to see, be it while the study runs."""
+        return self.has_results or (self.is_busy and self.staged > 0)
 
 
 class Jobs:
@@ -257,8 +268,8 @@ class Jobs:
 
 
 _NUMBERS = ("per_minute", "seconds_left", "started", "ended")
-_TEXTS = ("state", "message", "step")
-_COUNTS = ("done", "total", "failed", "place")
+_TEXTS = ("state", "message", "step", "so_far")
+_COUNTS = ("done", "total", "failed", "place", "staged")
 
 
 def _as_state(known: Mapping[str, Any]) -> RunState:

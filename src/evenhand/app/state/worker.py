@@ -23,7 +23,6 @@ from evenhand.app.flow.opening import note_data, open_written_plan, portable_pla
 from evenhand.app.state.files import write_private
 from evenhand.app.state.processes import be_nice
 from evenhand.app.state.workspace import OUTPUT, PROGRESS, RUN_LOCK
-from evenhand.app.tasks.registry import form_of_kind
 from evenhand.errors import EvenhandError, StudyStoreError
 from evenhand.study.page.wording import measure_text, measure_title
 from evenhand.study.plan.script import write_script
@@ -31,8 +30,9 @@ from evenhand.study.results.estimates import estimate
 from evenhand.study.results.frames import key_measures
 from evenhand.study.results.results import Results, write_results
 from evenhand.study.run.attempt import failure_of
-from evenhand.study.run.events import Cancel, Cancelled, Started
+from evenhand.study.run.events import Cancel, Cancelled, StageDone, Started
 from evenhand.study.run.pace import Speed
+from evenhand.study.run.stages import split_cells
 from evenhand.study.run.whole import Runner
 from evenhand.study.store.store import Store
 
@@ -246,27 +246,34 @@ def _run_cells(plan: Plan, frame: Any, out: Path, progress: Progress, watch: Sto
         rate, left = speed.of(event)
         known: dict[str, Any] = {"done": event.done, "total": event.total, "failed": event.failed}
         known |= {"per_minute": 60 * rate or None, "seconds_left": left or None, "step": "running"}
+        if isinstance(event, StageDone) or (isinstance(event, Started) and _has_first_stage(runner)):
+            view = Results(portable_plan(plan), runner.facts, runner.outcomes.values()).view()
+            known |= {"staged": event.done, "so_far": f"{view.verdict} {view.how_much.text}"}
         began = time.monotonic()
         if event.done and began >= due:
             known["first"] = first_results(Results(plan, runner.facts, runner.outcomes.values()))
             ended = time.monotonic()
             due = ended + max(_FIRST_SECONDS, _REST * (ended - began))
-        progress.show(now=isinstance(event, Started), **known)
+        progress.show(now=isinstance(event, Started | StageDone), **known)
     watch.is_in_cells = False
     return Results(plan, runner.facts, runner.outcomes.values())
+
+
+def _has_first_stage(runner: Runner) -> bool:
+    """Whether earlier runs said who pays, so that there is an answer to show at once."""
+    return all(cell.id in runner.outcomes for cell in split_cells(runner.plan)[0])
 
 
 def first_results(results: Results) -> list[dict[str, Any]]:
     """Return a row for each setting that has finished runs, the first sixty: its words and a few measures."""
     task, measures = results.plan.task, key_measures(results.plan)
-    form = form_of_kind(task.kind)
     finished: dict[str, int] = {}
     for outcome in results.outcomes:
         if outcome.failure is None:
             finished[outcome.cell.setting.id] = finished.get(outcome.cell.setting.id, 0) + 1
     rows = []
     for setting in [setting for setting in results.settings if setting.id in finished][:_MOST_FIRST]:
-        row: dict[str, Any] = {"setting": form.name_setting(setting), "runs": finished[setting.id]}
+        row: dict[str, Any] = {"setting": task.name_setting(setting), "runs": finished[setting.id]}
         for known in measures:
             title = measure_title(task.measure(known))
             row[title] = measure_text(task, task.measure(known), estimate(results, setting, known))

@@ -66,10 +66,8 @@ class ResultData:
             for outcome in self.outcomes
             if outcome.cell.repeat >= first
         ]
-        counts = Counter(outcome.cell.setting for outcome in again)
-        if not again or min(counts.values()) < first:
-            return None
-        return type(self)(self.plan.with_(confirm=False), self.facts, again)
+        is_whole = set(Counter(outcome.cell.setting for outcome in again).values()) == {first}
+        return type(self)(self.plan.with_(confirm=False), self.facts, again) if is_whole else None
 
     @cached_property
     def failures(self) -> tuple[Outcome, ...]:

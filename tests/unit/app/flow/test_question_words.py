@@ -100,6 +100,24 @@ def test_the_time_says_how_it_was_found_out(study_of, monkeypatch, timed, words)
         assert low <= timed.duration.seconds() <= high
 
 
+def test_fairer_ways_are_tried_unless_the_box_is_unticked(study_of):
+    """The command line tries them by default: the same question must be the same study here."""
+    made = study_of(PEOPLE, "people.csv", roles=ROLES, form={"collect": ONE})
+    question, plan = ask(made.folder, made.record), make_plan(made.folder, made.record).plan
+    made.change(form={"collect": {**ONE, "remedies": False}})
+    without, bare = ask(made.folder, made.record), make_plan(made.folder, made.record).plan
+
+    assert question.values["remedies"] is True
+    assert plan.confirm
+    assert plan.remedies
+    assert "Remedies: " in question.runs
+    assert "what helps most is run again on fresh draws" in question.runs
+    assert "--no-remedies" not in question.command
+    assert (bare.confirm, bare.remedies) == (False, ())
+    assert "Remedies" not in without.runs
+    assert without.command.split()[-1] == "--no-remedies"
+
+
 def test_counts_of_places_are_not_timed_and_have_no_repeats(study):
     made = study("decide")
     question = ask(made.folder, made.record, time=True)

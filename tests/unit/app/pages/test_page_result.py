@@ -59,6 +59,20 @@ def test_a_run_that_was_stopped_is_answered_with_a_warning(tab, study):
     assert "1 of 9 runs is in." in words_of(page_of(tab, study, "stopped", done=1))
 
 
+@pytest.mark.parametrize("state", ["running", "waiting"])
+def test_a_study_that_runs_is_answered_so_far_and_nothing_of_it_is_done_for_real_yet(tab, study, state):
+    """Who waits for an hour wants the first answer; a file of an earlier run is not that answer."""
+    tab.set_run(study, state, done=5, total=9, staged=4, so_far="Nobody pays. None of 1,000.")
+    tab.desk.told["read_result"] = replace(VIEW, done=5)
+    html = tab.read()
+    controls = Controls(html).by_id
+
+    assert "Who pays?" in html
+    assert "5 of 9 runs are in. The answer may change when the others are." in words_of(html)
+    assert controls["to-run"]["href"] == study_address(study, "run")
+    assert not {"apply", "take-along", "to-files", "ask-again"} & set(controls)
+
+
 def test_runs_that_failed_do_not_come_later(tab, study):
     """The report says how many failed; nobody need wait for them."""
     assert "The answer may change" not in words_of(page_of(tab, study, "finished", done=8, failed=1))

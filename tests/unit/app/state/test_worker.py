@@ -238,3 +238,22 @@ def test_the_process_goes_behind_others_writes_privately_and_says_how_it_ended(m
     assert done == ["nice", tmp_path]
     assert mask == 0o077
     assert leaves == [3]
+
+
+def test_after_each_stage_the_page_is_told_the_answer_so_far(workspace, study, monkeypatch):
+    """Who pays is known long before all is run; whoever waits must not wait for it, nor again on going on."""
+    shown = []
+    monkeypatch.setattr(Progress, "show", lambda progress, **changes: shown.append(changes))
+    plan = PLANS["collect"].with_(confirm=True)
+    folder = workspace.folder(add_study(workspace, plan))
+    assert run_study(folder) == 0
+    told = [changes for changes in shown if "so_far" in changes]
+
+    assert [changes["staged"] for changes in told] == [4]
+    assert told[0]["now"]
+    assert told[0]["so_far"]
+
+    shown.clear()
+    (folder / "plan.toml").write_text(plan.with_(task=plan.task.with_(epsilons=[1, 2, 4])).to_toml())
+    assert run_study(folder) == 0
+    assert [changes["staged"] for changes in shown if "so_far" in changes] == [6]

@@ -334,7 +334,7 @@ class CollectTask(Task):
 
     @classmethod
     def from_toml(cls, table: Mapping[str, Any]) -> Task:
-        """Return the task of a ``[task]`` table without its kind, with the slower model if it names none."""
+        """Return the task of a table without its kind; without a model it means what it always did."""
         return cls(**{"model": "gradient-boosting", **table})
 
     @classmethod
