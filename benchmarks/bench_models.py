@@ -1,10 +1,10 @@
 """CPU time of an audit's runs with the usual model, beside gradient boosting as scikit-learn has it.
 
-Run ``python benchmarks/bench_models.py``; name data sets to choose (adult, lsac, compas, acs_coverage, causal),
-and add ``--markdown`` for the table of the documentation. The data must be at hand (``EVENHAND_DATA`` names
-their folder). Both models run the same cells one after the other, so that a slow moment falls on both alike;
-times are CPU times on one thread of whole cells, the split, the reports and the measures included. One cell
-of each runs before, so compilation and imports are not counted.
+Run ``python benchmarks/bench_models.py``; name data sets to choose (adult, lsac, compas, acs_coverage,
+causal), and add ``--markdown`` for the table of the documentation. The data must be at hand
+(``EVENHAND_DATA`` names their folder). Both models run the same cells one after the other, so that a slow
+moment falls on both alike; times are CPU times on one thread of whole cells, the split, the reports and the
+measures included. One cell of each setting runs before, so compilation and imports are not counted.
 
 *apart* is the greatest difference between the models in what a group gets, people of 1,000, over the groups
 and over who is selected and who is wrongly refused, each a mean over the repeats.
@@ -54,7 +54,9 @@ def compare(setting, plans, prepared, repeats):
         name: {key: statistics.fmean(each[key] for each in found) for key in found[0]}
         for name, found in rates.items()
     }
-    ratio = statistics.median(ours / theirs for ours, theirs in zip(times[USUAL], times[EARLIER], strict=True))
+    ratio = statistics.median(
+        ours / theirs for ours, theirs in zip(times[USUAL], times[EARLIER], strict=True)
+    )
     apart = max(abs(means[USUAL][key] - means[EARLIER][key]) for key in means[USUAL])
     return statistics.median(times[EARLIER]), statistics.median(times[USUAL]), ratio, apart
 
