@@ -134,7 +134,7 @@ def _choose_axis(panel: EffectPanel, lines: Sequence[EffectRow], columns: int, p
     for tick in linear.ticks:
         shown = number(tick, linear.tick_digits, sign=kind == "change")
         sign = shown[: shown[0] in (MINUS, "+")]
-        ticks.append((tick, paper.fit(f"{sign}{panel.sign}{shown[len(sign) :]}")))
+        ticks.append((tick, paper.fit(f"{sign}{panel.show(shown[len(sign) :])}")))
     return _Axis(kind, linear.low, linear.high, tuple(ticks), columns)
 
 

@@ -15,6 +15,7 @@ from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE, per_head,
 from evenhand.answer.harm import find_payers, sort_open
 from evenhand.answer.status import family_level, judge, keep_possible, limit_samples, sample_of
 from evenhand.answer.words import words_in
+from evenhand.report.language import money_in_language
 from evenhand.report.words import MINUS, capital, listed, number
 
 if TYPE_CHECKING:
@@ -205,7 +206,8 @@ class Telling:
         digits = 0 if round(value, digits) == round(value) else digits
         unit = told_in(effect)
         if unit == "dollars":
-            return f"{MINUS if value < 0 else ''}{self.case.currency}{number(abs(value), digits)}"
+            shown = money_in_language(number(abs(value), digits), self.case.currency)
+            return f"{MINUS if value < 0 else ''}{shown}"
         shown = number(value, digits)
         return self.say("amount.percent", n=shown) if unit == "percent" else shown
 

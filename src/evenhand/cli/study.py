@@ -32,10 +32,10 @@ from evenhand.study.plan.script import ENDINGS
 from evenhand.study.preflight import preflight
 from evenhand.study.results.results import files_in, write_results
 from evenhand.study.run.cluster import ENGINES, DaskCluster, cluster_of
-from evenhand.study.run.duration import duration, grid_size, spell_expected, spell_remedies
+from evenhand.study.run.duration import duration, grid_size, spell_expected
 from evenhand.study.run.events import StageDone, Started, Timed
 from evenhand.study.run.prepare import prepare
-from evenhand.study.run.stages import add_remedies
+from evenhand.study.run.stages import add_remedies, spell_remedies
 from evenhand.study.run.whole import run as run_cells
 from evenhand.study.store.store import Store
 
@@ -221,7 +221,7 @@ def announce_plan(run: StudyRun) -> Plan:
             terminal.say("Note", note)
     look_first(run, prepared)
     terminal.say("Plan", f"{grid_size(plan)}, on {facts.rows:,} rows and {len(facts.schema)} columns")
-    announce_remedies(terminal, plan)
+    announce_remedies(run, plan, facts)
     return offer_fewer_rows(replace(run, plan=plan), prepared) if facts.rows > MANY_ROWS else plan
 
 
@@ -231,10 +231,10 @@ def plan_remedies(run: StudyRun, facts: Facts) -> Plan:
     return add_remedies(run.plan, facts) if is_new else run.plan
 
 
-def announce_remedies(terminal: Terminal, plan: Plan) -> None:
+def announce_remedies(run: StudyRun, plan: Plan, facts: Facts) -> None:
     """Say what is tried besides, and that the best is run again."""
-    if plan.remedies or plan.confirm:
-        terminal.say(*spell_remedies(plan).split(": ", 1))
+    if plan.confirm:
+        run.terminal.say("Remedies", spell_remedies(plan, facts))
 
 
 def look_first(run: StudyRun, prepared: Any = None) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _HERE = "evenhand.learn.models"
 MODELS: Registry[Any] = Registry(
     {
+        "quick-boosting": f"{_HERE}:_quick_boosting",
         "gradient-boosting": "sklearn.ensemble:HistGradientBoostingClassifier",
         "lightgbm": f"{_HERE}:_lightgbm",
         "random-forest": "sklearn.ensemble:RandomForestClassifier",
@@ -57,8 +58,15 @@ _LIGHTGBM_MORE = (
     "use_quantized_grad",
 )
 _LIGHTGBM_SEEDS = 2**31
+_QUICK = {
+    "max_iter": 25,
+    "learning_rate": 0.35,  # so that 0.65 ** 25 is 0.9 ** 100, what is left to learn with scikit-learn's own
+    "n_iter_no_change": 3,
+    "l2_regularization": 5,  # without it such large steps overfit where one outcome is rare
+    "max_bins": 127,
+}
 _TRIAL_ROWS = 40
-_BY_PROBABILITY = ("gradient-boosting", "lightgbm", "random-forest")
+_BY_PROBABILITY = ("quick-boosting", "gradient-boosting", "lightgbm", "random-forest")
 _TREES_AT_A_TIME = 25  # so many stay in the cache of the processor while the rows go by
 
 
@@ -147,6 +155,24 @@ def _class_maker(kind: Any) -> tuple[Maker, set[str]]:
         return _own(kind(**parameters), seed)
 
     return make, set(kind().get_params())
+
+
+def _quick_boosting() -> tuple[Maker, set[str]]:
+    """Boost a quarter of the trees of ``gradient-boosting``, in steps that are larger.
+
+    NumPy orders a column up to ten times as fast where the greatest value is the usual one, so an indicator,
+    which is mostly 0, is learnt with its sign turned.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415 - slow to import
+    from sklearn.pipeline import make_pipeline  # noqa: PLC0415
+    from sklearn.preprocessing import FunctionTransformer  # noqa: PLC0415
+
+    def make(seed: int, parameters: dict[str, Any]) -> Any:
+        settings = {**_QUICK, **parameters}
+        boosting = HistGradientBoostingClassifier(random_state=seed, **settings)
+        return make_pipeline(FunctionTransformer(np.negative), boosting)
+
+    return make, set(HistGradientBoostingClassifier().get_params())
 
 
 def _logistic() -> tuple[Maker, set[str]]:

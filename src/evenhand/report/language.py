@@ -55,6 +55,16 @@ def in_language(shown: str) -> str:
     return "".join(swapped.get(letter, letter) for letter in shown)
 
 
+def money_in_language(shown: str, currency: str) -> str:
+    """Return an amount, which is written already and without its sign, with its currency if it has one.
+
+    >>> with written_in("de"):
+    ...     money_in_language("1.234", "$").split()
+    ['1.234', '$']
+    """
+    return fixed_word("form.money", number=shown, currency=currency).strip() if currency else shown
+
+
 def flatten(table: Mapping[str, Any], above: str = "") -> dict[str, str]:
     """Return the texts of a TOML file by their dotted keys."""
     flat: dict[str, str] = {}

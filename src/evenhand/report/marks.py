@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from evenhand.report.language import fixed_word
+from evenhand.report.language import fixed_word, money_in_language
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -237,10 +237,9 @@ class EffectPanel(NamedTuple):
         """The largest value there can be."""
         return {"of 1,000": 1000.0, "of 100 releases": 100.0}.get(self.scale, math.inf)
 
-    @property
-    def sign(self) -> str:
-        """What stands before a number."""
-        return self.currency if self.scale == "dollars" else ""
+    def show(self, number: str) -> str:
+        """Return a number, which is written already and without its sign, with the currency of money."""
+        return money_in_language(number, self.currency) if self.scale == "dollars" else number
 
 
 class Lacking(NamedTuple):

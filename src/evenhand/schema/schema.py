@@ -46,7 +46,7 @@ class Schema(ProtectedGroups):
     columns : tuple of Column
         At least one; names are distinct.
     sensitive : name or list of names, default ()
-        Columns that a mechanism is to protect. The others are in the clear.
+        Columns that a mechanism is to protect. The others are in the clear. The target may be one of them.
     protected : name or list of names, optional
         The column whose groups are compared. It may be sensitive or in the clear. Several columns are
         crossed: each combination of their values is a group, of at most 1,000.

@@ -168,6 +168,9 @@ def _look_at_groups(plan: Plan, prepared: Prepared) -> Iterator[Finding]:
     slots = {"groups": "; ".join([*sizes, *([_say("more", n=more)] if more else [])]), "n": len(small)}
     stops = all(each.people * seen < FEWEST_PEOPLE for each in groups)
     options, todo = _propose_more(plan, groups, prepared, share_seen)
+    if stops and not options:  # what judges a group at all
+        anybody = [replace(each, qualified=each.people) for each in groups]
+        options, todo = _propose_more(plan, anybody, prepared, share_seen)
     yield Finding("groups", _say("none" if stops else "few", **slots), todo, options, stops=stops)
 
 
@@ -214,7 +217,7 @@ def _propose_more(
 
 
 def _join(groups: list[_Group], prepared: Prepared, *, seen: float) -> int | None:
-    """Return the least round number below which groups are joined so that each is judged; None without one."""
+    """Return the least round number below which joined groups are all judged; None where none does."""
     facts = prepared.facts
     if facts.schema.crossing is not None:
         return None

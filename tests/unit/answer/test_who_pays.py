@@ -341,7 +341,8 @@ def test_what_is_recommended_has_the_figures_of_fresh_repeats():
 
 
 @pytest.mark.parametrize(
-    ("again", "other", "tag"), [(201, 300, "no clear help"), (290, 270, "trade-off"), (180, 300, "no clear help")]
+    ("again", "other", "tag"),
+    [(201, 300, "no clear help"), (290, 270, "trade-off"), (180, 300, "no clear help")],
 )
 def test_a_remedy_that_fails_on_fresh_repeats_is_not_recommended(again, other, tag):
     """Whoever follows a first look that misled harms people for nothing."""

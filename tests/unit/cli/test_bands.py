@@ -10,7 +10,7 @@ from evenhand.schema import Domain, Schema
 from evenhand.study.plan.plan import Plan
 
 ROLES = ["--target", "pay", "--positive", ">= 50000", "--protected", "sex", "--privileged", "m"]
-FAST = ["--workers", 1, "--repeats", 1]
+FAST = ["--workers", 1, "--repeats", 1, "--anyway"]
 
 
 @pytest.fixture

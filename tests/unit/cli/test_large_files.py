@@ -11,6 +11,7 @@ from unit.cli.conftest import ROLES, people
 
 QUICK = [
     "--sensitive", "sex", "--epsilon", "1", "--protocol", "grr", "--repeats", "2", "--model", "logistic",
+    "--anyway",
     "--workers", "1", "--out", "study", "--yes",
 ]  # fmt: skip
 TABLE = [
@@ -19,7 +20,7 @@ TABLE = [
 ]  # fmt: skip
 ADVICE = [
     "--sensitive", "sex", "--max-gap", "0.5", "--epsilon", "0.1", "--repeats", "1",
-    "--workers", "1", "--out", "study", "--yes",
+    "--workers", "1", "--out", "study", "--yes", "--anyway",
 ]  # fmt: skip
 SAID = "The file does not fit into memory: the study uses 80 of its rows, drawn at random in one pass"
 

@@ -16,7 +16,10 @@ import pytest
 from evenhand.study.results.results import Results
 from unit.cli.conftest import ROLES, people
 
-QUICK = ["--sensitive", "sex", "--epsilon", "1", "--protocol", "grr", "--repeats", "2", "--model", "logistic"]
+QUICK = [
+    "--sensitive", "sex", "--epsilon", "1", "--protocol", "grr", "--repeats", "2", "--model", "logistic",
+    "--anyway",
+]  # fmt: skip
 
 
 def test_a_file_becomes_a_report_that_holds_what_the_terminal_says(call, file, tmp_path):

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.report.html import sentence
+from evenhand.report.language import money_in_language, written_in
 from evenhand.report.marks import Estimate
 from evenhand.report.words import clean, epsilon_of, number, shortened, value_of, width_of
 
@@ -35,6 +36,16 @@ def test_direction_marks_are_dropped_and_scripts_are_kept():
 )
 def test_numbers_have_a_true_minus_and_no_sign_on_nought(value, digits, sign, expected):
     assert number(value, digits, sign=sign) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "currency", "expected"),
+    [("en", "$", "$1,234"), ("en", "EUR ", "EUR 1,234"), ("en", "", "1,234"), ("de", "$", "1.234\xa0$"),
+     ("de", "EUR ", "1.234\xa0EUR"), ("de", "", "1.234")],
+)  # fmt: skip
+def test_money_is_written_as_the_language_does(language, currency, expected):
+    with written_in(language):
+        assert money_in_language(number(1234, 0), currency) == expected
 
 
 def test_a_value_without_an_interval_stands_alone():

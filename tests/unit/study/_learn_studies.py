@@ -62,8 +62,9 @@ def made(given, *, methods=("dp", "dp+parity", "fermi+parity"), epsilons=(1, 3),
     It is called with a setting and a repeat and returns measures, or measures and the numbers of groups; None
     stands for a cell that was not run.
     """
-    task = parts.pop("task", None) or LearnTask(methods, epsilons, **parts)
-    plan = Plan(data=DataSource(path="people.csv"), task=task, repeats=repeats)
+    remedies = parts.pop("remedies", ())
+    task = LearnTask(methods, epsilons, **parts)
+    plan = Plan(data=DataSource(path="people.csv"), task=task, repeats=repeats, remedies=remedies)
     outcomes = []
     for cell in plan.cells():
         found = given(cell.setting, cell.repeat)

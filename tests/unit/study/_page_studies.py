@@ -82,6 +82,12 @@ def facts_of(schema, groups, **fields):
     )
 
 
+def remedies_of(task, schema, page=None, groups=None):
+    """Return the remedies of a page's setting, by default of the rule's."""
+    facts = facts_of(schema, groups or tuple(schema.group_column.labels))
+    return task.remedies(page or task.find_page(task.settings()), facts)
+
+
 def crossed_schema(*, privileged=None):
     """Return a schema whose groups are sex by race."""
     columns = (

@@ -22,7 +22,7 @@ from evenhand.app.flow.drafting import (
 from evenhand.app.flow.looks import column_looks, find_leaks, find_misfits, missing_share, study_looks
 from evenhand.app.flow.opening import open_rows
 from evenhand.app.flow.views import ColumnRow, Described, Look, MissingRole
-from evenhand.app.tasks.registry import form_of_kind
+from evenhand.app.tasks.registry import FORMS, form_of_kind
 from evenhand.errors import EvenhandError, InvalidParameterError
 from evenhand.schema import Schema
 from evenhand.schema.infer import date_forms
@@ -121,16 +121,21 @@ def describe(folder: Path, record: StudyRecord) -> Described:
 
 
 def guess_roles(folder: Path, record: StudyRecord) -> dict[str, Any]:
-    """Return the changes of a record by which it has the roles that names and rows suggest.
+    """Return the changes of a record by which it has the roles and answers that names and rows suggest.
 
     What the person said stays as it is.
     """
     opened = open_rows(folder, record)
-    if not opened.rows or not form_of_kind(record.kind).needs_people:
+    if not opened.rows:
         return {}
+    answers = {kind: form_of_kind(kind).guess_answers(opened, record.form.get(kind, {})) for kind in FORMS}
+    form = {**record.form, **{kind: values for kind, values in answers.items() if values}}
+    changes: dict[str, Any] = {"form": form} if form != record.form else {}
+    if not form_of_kind(record.kind).needs_people:
+        return changes
     given = read_roles(record.roles)
     found = guesses(Frame.of(opened)) if not record.roles else guess(opened, given)
-    return {"roles": write_roles(found.words)}
+    return {"roles": write_roles(found.words), **changes}
 
 
 # --- code lists and schema files ------------------------------------------------------------------

@@ -19,9 +19,9 @@ from evenhand.errors import EvenhandError, PlanError, RuleError
 from evenhand.report.words import listed
 from evenhand.study.intake.setup import ROLES, RoleOptions, missing_roles, plan_of, set_up
 from evenhand.study.plan.script import as_script
-from evenhand.study.run.duration import grid_size, round_range, spell_expected, spell_range, spell_remedies
+from evenhand.study.run.duration import grid_size, round_range, spell_expected, spell_range
 from evenhand.study.run.prepare import prepare
-from evenhand.study.run.stages import add_remedies
+from evenhand.study.run.stages import add_remedies, spell_remedies
 from evenhand.study.tasks.registry import task_of_kind
 from evenhand.study.tasks.shared.protection import state_rows
 from evenhand.table.file_format import FileFormat
@@ -70,12 +70,15 @@ class Made:
         Of all columns, as the file beside the plan has it.
     is_declared : bool
         Whether it differs from what the data set itself declares, so that a command has to name its file.
+    remedies : str
+        What is tried besides what was asked for, in words.
     """
 
     plan: Plan
     frame: Any
     schema: Schema | None = None
     is_declared: bool = True
+    remedies: str = ""
 
 
 def ask(folder: Path, record: StudyRecord, *, time: bool = False) -> Question:
@@ -122,7 +125,7 @@ def ask(folder: Path, record: StudyRecord, *, time: bool = False) -> Question:
     return replace(
         shown,
         plan_toml=portable_plan(plan).to_toml(),
-        runs=". ".join(filter(None, (grid_size(plan), spell_remedies(plan)))),
+        runs=f"{grid_size(plan)}. Remedies: {made.remedies}" if made.remedies else grid_size(plan),
         count=len(plan.cells()),
         seconds=seconds,
         minutes_words=words,
@@ -151,7 +154,7 @@ def make_plan(folder: Path, record: StudyRecord) -> Made:
     if not form.needs_people:
         task = form.task(answers, None, names=opened.names, rows=opened.rows)
         plan = plan_of(opened, task, **design)
-        return Made(_with_remedies(plan, opened.frame, answers), opened.frame)
+        return _add_remedies(Made(plan, opened.frame), answers)
     if not opened.rows:
         message = f"{opened.source.label} has column names and no rows."
         raise PlanError(f"{message} Hint: choose a file with people in it.", field="data")
@@ -162,13 +165,16 @@ def make_plan(folder: Path, record: StudyRecord) -> Made:
     setup = set_up(replace(typed, schema=table), RoleOptions())
     task = form.task(answers, setup.schema, names=opened.names, rows=opened.rows)
     plan = plan_of(typed, task, setup, **design)
-    return Made(_with_remedies(plan, typed.frame, answers), typed.frame, schema, is_declared)
+    return _add_remedies(Made(plan, typed.frame, schema, is_declared), answers)
 
 
-def _with_remedies(plan: Plan, frame: Any, answers: Mapping[str, Any]) -> Plan:
+def _add_remedies(made: Made, answers: Mapping[str, Any]) -> Made:
     """Return a plan that tries fairer ways too, unless they are not wanted."""
-    is_wanted = answers.get(_REMEDIES.name, _REMEDIES.default)
-    return add_remedies(plan, prepare(plan, frame=frame).facts) if is_wanted else plan
+    if not answers.get(_REMEDIES.name, _REMEDIES.default):
+        return made
+    facts = prepare(made.plan, frame=made.frame).facts
+    plan = add_remedies(made.plan, facts)
+    return replace(made, plan=plan, remedies=spell_remedies(plan, facts))
 
 
 def write_plan(folder: Path, record: StudyRecord) -> None:

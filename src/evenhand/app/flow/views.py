@@ -122,7 +122,7 @@ class ColumnRow:
         The rules for values outside the domain and for none at all.
     role : str
         One of "target", "protected", "sensitive", "weight", "person", "clear" and "left out"; a column may
-        be protected and sensitive: "protected, sensitive".
+        be protected or the target, and sensitive: "protected, sensitive".
     reason : str
         Why the role was guessed, or why the column is left out.
     inferred, edited : bool

@@ -34,6 +34,7 @@ ROLES = {
     "sensitive": "sensitive",
     "protected, sensitive": "protected and sensitive",
     "target": "target",
+    "target, sensitive": "target and sensitive",
     "weight": "survey weight",
     "person": "whose row it is",
     "left out": "leave it out",
@@ -58,7 +59,8 @@ def role_of(roles: Mapping[str, Any], column: str) -> str:
     """
     single = next((role for role in _SINGLE if roles.get(role) == column), "")
     if single:
-        return single
+        is_secret = single == "target" and column in as_list(roles.get("sensitive"))
+        return f"{single}, sensitive" if is_secret else single
     held = [role for role in ("protected", "sensitive") if column in as_list(roles.get(role))]
     if held:
         return ", ".join(held)

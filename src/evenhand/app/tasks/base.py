@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from evenhand.privacy.guarantees.guarantee import Guarantee
     from evenhand.schema import Schema
+    from evenhand.study.intake.opening import Opened
     from evenhand.study.plan.cells import Setting
     from evenhand.study.plan.plan import Plan
     from evenhand.study.tasks.base import Task
@@ -174,6 +175,10 @@ class TaskForm(ABC):
         """Return the columns of a table that is published, whose domains are as those that people report."""
         return ()
 
+    def guess_answers(self, opened: Opened, given: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002 - for subclasses
+        """Return answers that the file suggests; nothing where those that are given fit it."""
+        return {}
+
     def needs_bins(self, values: Mapping[str, Any]) -> bool:  # noqa: ARG002 - for subclasses
         """Whether numbers in the clear need bins, because each value would become a feature."""
         return False
@@ -185,6 +190,10 @@ class TaskForm(ABC):
     def prepare_schema(self, schema: Schema, values: Mapping[str, Any]) -> Schema:  # noqa: ARG002 - for subclasses
         """Return the schema as the plan has it."""
         return schema
+
+    def name_setting(self, setting: Setting) -> str:
+        """Return a setting in words, as lists to choose from and tables have it."""
+        return str(setting)
 
     def advise(self, results: Any, values: Mapping[str, Any]) -> str:  # noqa: ARG002 - for subclasses
         """Return what keeps the limits that were answered, in one sentence; nothing where there are none."""

@@ -25,7 +25,8 @@ from evenhand.errors import ColumnNotFoundError, InvalidParameterError
 from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
-from evenhand.study.tasks.decide.task import NOISES, TOUCHES, DecideTask, method_of
+from evenhand.study.intake.guess_counts import guess_decision
+from evenhand.study.tasks.decide.task import NOISES, TOUCHES, DecideTask, method_of, setting_words
 from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.table_mechanisms import UNITS
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from evenhand.schema import Schema
+    from evenhand.study.intake.opening import Opened
     from evenhand.study.plan.cells import Setting
     from evenhand.study.plan.plan import Plan
     from evenhand.study.tasks.base import Task
@@ -69,6 +71,21 @@ class DecideForm(TaskForm):
         "school_districts": {"follows": _MONEY, "count": "students"},
         "title1": {"follows": _MONEY},
     }
+
+    def name_setting(self, setting: Setting) -> str:
+        """Return a setting with what is done besides the noise, as the report has it."""
+        return setting_words(setting) if setting.is_protected else str(setting)
+
+    def guess_answers(self, opened: Opened, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what follows from the counts of the file, unless answers are there for its columns."""
+        named = [str(given.get(name) or "") for name in ("count", "name")]
+        if given.get("rule") or (any(named) and {*named, ""} <= {*opened.names, ""}):
+            return {}
+        found = {option: reason.value for option, reason in guess_decision(opened, {})[0].items()}
+        if not {"rule", "count"} & set(found):
+            return {}
+        follows = _RIGHT if "rule" in found else _MONEY
+        return {"follows": follows, **found, "groups": list_answer(found, "groups")}
 
     def fields(self, schema: Schema | None, names: tuple[str, ...] = ()) -> tuple[Field, ...]:
         """Return the questions: a rule or an allotment over the columns of counts."""

@@ -250,7 +250,7 @@ def _protocol(text: str) -> Any:
     """Return the name of a protocol, or the names for single columns."""
     if "=" not in text:
         return text
-    pairs = [pair.partition("=") for pair in split_list([text])]
+    pairs = [pair.rpartition("=") for pair in split_list([text])]
     return {column.strip(): name.strip() for column, _, name in pairs}
 
 

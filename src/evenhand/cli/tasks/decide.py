@@ -200,13 +200,14 @@ class DecideCommand(TaskCommand):
 
     def announce(self, run: StudyRun) -> Plan:
         """Say how many settings there are; most of them take a moment."""
-        plan = plan_remedies(run, prepare(run.plan, frame=run.frame).facts)
+        facts = prepare(run.plan, frame=run.frame).facts
+        plan = plan_remedies(run, facts)
         settings = len(plan.settings()) - len(plan.remedies) - 1
         entities = "1 entity" if len(run.frame) == 1 else f"{len(run.frame):,} entities"
         many = "" if settings == 1 else "s"
         run.terminal.say("Plan", f"{settings:,} setting{many} for {entities}")
         look_first(run)
-        announce_remedies(run.terminal, plan)
+        announce_remedies(run, plan, facts)
         return plan
 
     def write_more(self, run: StudyRun, results: Results) -> dict[str, Path]:

@@ -27,11 +27,11 @@ MITIGATIONS: Registry[MitigationKind] = Registry(
     {
         "shrink": "evenhand.decide.mitigate.shrink:MITIGATION",
         "sum-constraint": "evenhand.decide.mitigate.sum_constraint:MITIGATION",
+        "margin": "evenhand.decide.mitigate.margin:MITIGATION",
         "piecewise-proxy": "evenhand.decide.mitigate.piecewise:MITIGATION",
         "linear-proxy": "evenhand.decide.mitigate.linear:MITIGATION",
         "output-perturbation": "evenhand.decide.mitigate.output:MITIGATION",
         "fairness-payment": "evenhand.decide.mitigate.payment:MITIGATION",
-        "margin": "evenhand.decide.mitigate.margin:MITIGATION",
     },
     PluginRules(
         "evenhand.mitigations",
@@ -270,7 +270,7 @@ def free_mitigations(entities: int, *, is_rule: bool) -> tuple[str, ...]:
     """Return the mitigations that can be tried with nothing but the counts of so many entities.
 
     >>> free_mitigations(100, is_rule=True), free_mitigations(5, is_rule=True)
-    (('shrink', 'piecewise-proxy', 'margin'), ('shrink', 'margin'))
+    (('shrink', 'margin', 'piecewise-proxy'), ('shrink', 'margin'))
     >>> free_mitigations(100, is_rule=False)
     ('shrink', 'linear-proxy', 'fairness-payment')
     """

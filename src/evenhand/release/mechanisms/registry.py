@@ -23,6 +23,7 @@ MECHANISMS: Registry[type[ReleaseMechanism]] = Registry(
     {
         "laplace": "evenhand.release.mechanisms.noise:Laplace",
         "discrete-gaussian": "evenhand.release.mechanisms.noise:DiscreteGaussian",
+        "laplace-totals": "evenhand.release.mechanisms.totals:LaplaceTotals",
         "suppression": "evenhand.release.mechanisms.suppression:Suppression",
         "swapping": "evenhand.release.mechanisms.swapping:Swapping",
         "k-anonymity": "evenhand.release.kanonymity.mechanisms:KAnonymity",

@@ -16,6 +16,8 @@ from evenhand.release.postprocess.steps import Step
 from evenhand.release.table.counting import whole_or_real
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     from evenhand.privacy.randomness import Source
@@ -83,11 +85,15 @@ class KeepSums(Step):
         if max(self.columns) > given.ndim:
             must_be = "places of columns of a table in which every cell is published"
             raise InvalidParameterError("columns", owner="KeepSums", must_be=must_be, got=self.columns)
+        rows, back = self.to_rows(given)
+        return back(_keep_sums(rows, source))
+
+    def to_rows(self, table: NDArray[Any]) -> tuple[NDArray[Any], Callable[[NDArray[Any]], NDArray[Any]]]:
+        """Return a table with one row for each group, and what makes a table of such rows again."""
         places = [each - 1 for each in self.columns]
-        front = np.moveaxis(given, places, range(len(places)))
+        front = np.moveaxis(table, places, range(len(places)))
         rows = front.reshape(math.prod(front.shape[: len(places)]), -1)
-        moved = _keep_sums(rows, source).reshape(front.shape)
-        return np.moveaxis(moved, range(len(places)), places)
+        return rows, lambda made: np.moveaxis(made.reshape(front.shape), range(len(places)), places)
 
 
 def _keep_sums(rows: NDArray[Any], source: Source | None) -> NDArray[Any]:
@@ -103,12 +109,20 @@ def _keep_sums(rows: NDArray[Any], source: Source | None) -> NDArray[Any]:
     if not whole:
         return np.where(sums > 0, np.maximum(rows - taken / left, 0.0), 0.0)
     kept = np.where(sums > 0, np.maximum((rows * left - taken) // left, 0), 0)
-    rest = sums - kept.sum(axis=1, keepdims=True)
+    return share_rest(kept, sums - kept.sum(axis=1, keepdims=True), source, among=rows * left > taken)
+
+
+def share_rest(
+    rows: NDArray[Any], rest: NDArray[Any], source: Source | None, *, among: NDArray[np.bool_] | None = None
+) -> NDArray[Any]:
+    """Return rows with 1 more in as many cells as the rest of each row says, which are drawn."""
     if not rest.any():
-        return kept
+        return rows
     lots = source_from(source).words(rows.size).reshape(rows.shape) >> np.uint64(1)
-    lots = np.where(rows * left > taken, lots, np.uint64(_LARGEST * 2))  # none for whom 0 is nearest
+    if among is not None:
+        lots = np.where(among, lots, np.uint64(_LARGEST * 2))
     order = np.argsort(lots, axis=1, kind="stable")
     first = np.arange(rows.shape[1]) < rest
-    np.put_along_axis(kept, order, np.take_along_axis(kept, order, axis=1) + first, axis=1)
-    return kept
+    shared = rows.copy()
+    np.put_along_axis(shared, order, np.take_along_axis(rows, order, axis=1) + first, axis=1)
+    return shared

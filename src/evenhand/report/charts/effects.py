@@ -118,7 +118,7 @@ def _linear(panel: EffectPanel, values: list[float], pixels: float, **options: A
     """Return a scale with as many ticks as their labels leave room for."""
     for most in (6, 5, 4, 3):
         scale = Linear.over(values, pixels=pixels, most_ticks=most, **options)
-        widest = max(width_of(f"+{panel.sign}{label}") for label in tick_labels(scale))
+        widest = max(width_of(f"+{panel.show(label)}") for label in tick_labels(scale))
         if widest + 6 <= scale(scale.ticks[1]) - scale(scale.ticks[0]):
             break
     return scale
@@ -201,7 +201,7 @@ class _Picture:
             sign = MINUS if tick < 0 else "+" if tick > 0 and scale.form == "change" else ""
             self.sketch.line((x, _TOP - 4), (x, bottom), stroke="grid")
             end = "%" if self.panel.scale == "percent" else ""
-            text = f"{sign}{self.panel.sign}{text}{end}"
+            text = f"{sign}{self.panel.show(text)}{end}"
             self.sketch.word(x, _TOP - 11, text, anchor="middle")
 
     def _at(self, value: float, due: float) -> float:

@@ -14,7 +14,7 @@ from evenhand._validate import refuse
 from evenhand.collect.joint.combined import Combined
 from evenhand.errors import EvenhandError
 from evenhand.study.plan.plan import Plan
-from evenhand.study.tasks.shared.report_settings import MOST_GROUPS, why_not_optimal
+from evenhand.study.tasks.shared.report_settings import MOST_GROUPS, has_long_outcome, why_not_optimal
 from evenhand.study.tasks.shared.report_settings import NAME as OPTIMAL
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _epsilons(given: tuple[Fraction, ...]) -> list[Fraction]:
 def _can_combine(schema: Schema, epsilons: list[Fraction], protocols: list[str]) -> bool:
     """Return whether all combinations of the sensitive columns can be reported as one value."""
     sizes = {name: schema[name].size for name in schema.sensitive}
-    if OPTIMAL in protocols and math.prod(sizes.values()) > MOST_GROUPS:
+    if has_long_outcome(schema) or (OPTIMAL in protocols and math.prod(sizes.values()) > MOST_GROUPS):
         return False
     try:
         for epsilon in epsilons:

@@ -14,6 +14,7 @@ import numpy as np
 
 from evenhand.schema import Column, Domain, Schema
 from evenhand.schema.bands import rule_text
+from evenhand.schema.crossing import as_names
 from evenhand.schema.infer import FEW, open_frame
 from evenhand.schema.roles import cut_target
 from evenhand.schema.typed_values import value_of
@@ -23,7 +24,7 @@ from evenhand.table.encode import Table
 from evenhand.table.repeated_people import find_repeated_people
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from evenhand.study.intake.opening import Opened
 
@@ -328,25 +329,24 @@ class Rows:
         """
         roles = {known.target, *known.protected_columns, *known.sensitive, *known.drop}
         free = [name for name in self.domains if name not in roles]
-        numbers = tuple(
-            name
-            for name in free
-            if self.is_identifier(name) and draft_column(self.frame, name, "clear").column is not None
-        )
-        found = [((number,) if number in free else (), "it numbers people with several rows each")]
-        found.append((numbers, "a number is no feature"))
         twins = self.twins_of_target(known)
         gives = "it gives" if len(twins) == 1 else "they give"
-        found.append((twins, f"{gives} '{known.target}' away, and a model would use nothing else"))
-        for role in (*known.protected_columns, *([known.target] if known.target else [])):
-            why = f"of the same variable as '{role}', which would be given away"
-            found.append((tuple(name for name in self.siblings(role) if name in free), why))
-        seen = set(roles)
+        reasons: dict[str, Collection[str | None]] = {
+            "it numbers people with several rows each": [number],
+            "a number is no feature": [
+                name
+                for name in free
+                if self.is_identifier(name) and draft_column(self.frame, name, "clear").column is not None
+            ],
+            f"{gives} '{known.target}' away, and a model would use nothing else": twins,
+        }
+        for role in (*known.protected_columns, *as_names(known.target)):
+            reasons[f"of the same variable as '{role}', which would be given away"] = self.siblings(role)
         whole = []
-        for names, why in found:
-            new = tuple(name for name in names if name not in seen)
-            seen.update(new)
-            whole += [(new, why)] if new else []
+        for why, names in reasons.items():
+            chosen = tuple(name for name in free if name in names)
+            free = [name for name in free if name not in chosen]
+            whole += [(chosen, why)] if chosen else []
         return whole
 
     def twins_of_target(self, known: RoleOptions) -> tuple[str, ...]:

@@ -157,7 +157,7 @@ def _count_of_people(counts: Mapping[str, Any]) -> str | None:
 
 def _parts(counts: Mapping[str, Any], whole: str | None) -> list[str]:
     """Return the columns that are nowhere more than the whole, and less somewhere."""
-    if whole not in counts:
+    if whole is None or whole not in counts:
         return []
     return [
         name

@@ -209,7 +209,7 @@ def profile(prepared: Prepared, *, level: float = 0.95) -> Profile:
     positives = np.bincount(prepared.group[prepared.target == 1], minlength=groups)[:groups]
     pairs = [
         Dependence(first, second, dependence(codes[first], codes[second], level=level))
-        for first, second in combinations(schema.sensitive, 2)
+        for first, second in combinations([name for name in schema.sensitive if name in codes], 2)
     ]
     revealing = [
         Dependence(name, schema.protected_name, dependence(codes[name], prepared.group, level=level))

@@ -59,15 +59,17 @@ class ResultData:
 
     @cached_property
     def fresh(self) -> Self | None:
-        """The results of the fresh repeats in which a remedy was confirmed; None until all of them are in."""
+        """The results of the fresh repeats in which a remedy was confirmed; None before all are run."""
         first = self.plan.repeats
         again = [
             replace(outcome, cell=Cell(outcome.cell.setting, outcome.cell.repeat - first))
             for outcome in self.outcomes
             if outcome.cell.repeat >= first
         ]
-        is_whole = set(Counter(outcome.cell.setting for outcome in again).values()) == {first}
-        return type(self)(self.plan.with_(confirm=False), self.facts, again) if is_whole else None
+        counts = Counter(outcome.cell.setting for outcome in again)
+        if not again or min(counts.values()) < first:
+            return None
+        return type(self)(self.plan.with_(confirm=False), self.facts, again)
 
     @cached_property
     def failures(self) -> tuple[Outcome, ...]:
@@ -76,7 +78,14 @@ class ResultData:
 
     @cached_property
     def arrays(self) -> ResultArrays:
-        """Every number, by setting and repeat."""
+        """Every number, by setting and repeat; without the fresh repeats in which a remedy was confirmed."""
+        every, repeats = self.all_arrays, self.plan.repeats
+        names = ("of_measures", "of_groups", "of_data", "done")
+        return replace(every, **{name: getattr(every, name)[:, :repeats] for name in names})
+
+    @cached_property
+    def all_arrays(self) -> ResultArrays:
+        """Every number, by setting and repeat; fresh repeats last."""
         return _gather_arrays(self)
 
     def __len__(self) -> int:
@@ -150,12 +159,13 @@ def _gather_arrays(results: ResultData) -> ResultArrays:
     groups = _names(results.facts.groups, (outcome.groups for outcome in outcomes))
     rates = _names(task.group_numbers, (row for outcome in outcomes for row in outcome.groups.values()))
     data = _names(task.data_numbers, (outcome.data for outcome in outcomes))
-    shape = (len(places), results.plan.repeats)
+    last = max((outcome.cell.repeat for outcome in outcomes), default=0)
+    shape = (len(places), max(results.plan.repeats, last + 1))
     of_measures = np.full((*shape, len(measures)), np.nan)
     of_groups = np.full((*shape, len(groups), len(rates)), np.nan)
     of_data = np.full((*shape, len(data)), np.nan)
     done = np.zeros(shape, dtype=np.bool_)
-    for outcome in (each for each in outcomes if each.cell.repeat < results.plan.repeats):
+    for outcome in outcomes:
         place = places[outcome.cell.setting.id], outcome.cell.repeat
         done[place] = outcome.failure is None
         of_measures[place] = [outcome.measures.get(name, np.nan) for name in measures]

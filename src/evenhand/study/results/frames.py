@@ -71,13 +71,13 @@ def cell_columns(results: ResultData) -> dict[str, Any]:
     """Return one row per cell, with every measure."""
     columns, at = _cells(results, results.outcomes)
     columns["state"] = ["done" if outcome.failure is None else "failed" for outcome in results.outcomes]
-    values = results.arrays.of_measures[at]
+    values = results.all_arrays.of_measures[at]
     return columns | {name: values[:, place] for place, name in enumerate(results.arrays.measures)}
 
 
 def group_columns(results: ResultData) -> dict[str, Any]:
     """Return one row per finished cell and group, with every rate and how many people it has."""
-    arrays, finished = results.arrays, _finished(results)
+    arrays, finished = results.all_arrays, _finished(results)
     cells, at = _cells(results, finished)
     columns = {name: [value for value in values for _ in arrays.groups] for name, values in cells.items()}
     columns["group"] = list(arrays.groups) * len(finished)
@@ -88,7 +88,7 @@ def group_columns(results: ResultData) -> dict[str, Any]:
 def data_columns(results: ResultData) -> dict[str, Any]:
     """Return one row per finished cell, with the disparities of the training labels."""
     columns, at = _cells(results, _finished(results))
-    numbers = results.arrays.of_data[at]
+    numbers = results.all_arrays.of_data[at]
     return columns | {name: numbers[:, place] for place, name in enumerate(results.arrays.data)}
 
 

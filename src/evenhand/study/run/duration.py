@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -169,16 +169,6 @@ def spell_expected(seconds: float) -> str:
     'about 2 to 3.5 min'
     """
     return f"about {spell_range(*round_range(seconds))}"
-
-
-def spell_remedies(plan: Plan) -> str:
-    """Return what a plan tries besides what was asked for, in words, and that the best is run again."""
-    again = "what helps most is run again on fresh draws" if plan.confirm else ""
-    if not plan.remedies:
-        return f"Remedies: none but those that were asked for; {again}" if again else ""
-    names = "; ".join(plan.task.name_setting(replace(each, epsilon=None)) for each in plan.remedies)
-    runs = counted(len(plan.remedies) * plan.repeats, "run")
-    return "; ".join(filter(None, (f"Remedies: {names}: {runs}", again)))
 
 
 def grid_size(plan: Plan) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand.answer.telling import Telling
+from evenhand.study.page.wording import counted
 from evenhand.study.plan.cells import UNPROTECTED, Setting
+from evenhand.study.results.base import ResultData
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Cell
     from evenhand.study.plan.facts import Facts
     from evenhand.study.plan.plan import Plan
-    from evenhand.study.results.base import ResultData
 
 
 def add_remedies(plan: Plan, facts: Facts) -> Plan:
@@ -25,13 +27,22 @@ def add_remedies(plan: Plan, facts: Facts) -> Plan:
     return plan.with_(remedies=tuple(new[: len(asked)]), confirm=True)
 
 
+def spell_remedies(plan: Plan, facts: Facts) -> str:
+    """Return what is tried besides what was asked for, in words, and that the best is run again."""
+    again = "" if plan.task.is_exact else "; what helps most is run again on fresh draws"
+    names = plan.task.case(ResultData(plan, facts, ())).options
+    told = [names[str(each)].words if str(each) in names else str(each) for each in plan.remedies]
+    runs = f": {counted(len(told) * plan.repeats, 'run')}" if told else ""
+    return f"{'; '.join(told) or 'none but what is asked for'}{runs}{again}"
+
+
 def split_cells(plan: Plan) -> tuple[list[Cell], list[Cell], list[Cell]]:
     """Return the cells that say who pays, those of remedies, and all others.
 
     Whatever was asked for at the page's epsilon may be a remedy of the page's setting.
     """
-    protected = [setting for setting in plan.settings() if setting.is_protected]
-    page = plan.task.find_page(protected) if protected else Setting()
+    asked = [each for each in plan.settings() if each.is_protected and each not in plan.remedies]
+    page = plan.task.find_page(asked) if asked else Setting()
     stages: tuple[list[Cell], list[Cell], list[Cell]] = ([], [], [])
     for cell in plan.cells():
         setting = cell.setting
@@ -48,7 +59,8 @@ def find_confirming(results: ResultData) -> tuple[Cell, ...]:
     """
     if not results.plan.confirm:
         return ()
-    telling = Telling(results.plan.task.case(results))
+    case = results.plan.task.case(results)
+    telling = Telling(replace(case, table=replace(case.table, fresh=None)))  # as chosen at first
     choice, table = telling.choice, telling.table
     picked = choice.first or choice.find_least("trade-off")
     if picked is None or all(seen.basis == "exact" for seen in table.by_option[picked.option.name]):

@@ -176,10 +176,6 @@ class Task(ABC):
     def settings(self) -> Iterator[Setting]:
         """Yield every protected setting once."""
 
-    def name_setting(self, setting: Setting) -> str:
-        """Return a setting in words, as lists to choose from and tables have it."""
-        return str(setting)
-
     def is_first_step(self, setting: Setting) -> bool:  # noqa: ARG002 - for subclasses
         """Return whether a protected setting is without a remedy, so that a page may be about it."""
         return True

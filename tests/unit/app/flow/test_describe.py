@@ -350,3 +350,33 @@ def test_a_file_that_cannot_be_read_is_refused_with_its_own_name(study_of):
     assert "broken.parquet" in str(caught.value)
     assert "5f3a" not in str(caught.value)
     assert str(made.folder) not in str(caught.value)
+
+
+PLACES = "\n".join(["town,pupils,white,black", *(f"t{row},{90 + row},{40 + row},{20}" for row in range(40))])
+
+
+def test_what_follows_from_counts_is_suggested_for_a_file_of_places(study_of):
+    """Nobody has to know beforehand which questions a file of places answers."""
+    made = study_of(PLACES.encode(), "places.csv")
+    made.change(**guess_roles(made.folder, made.record))
+
+    assert made.record.form["decide"] == {
+        "follows": "money", "count": "pupils", "budget": "1000000", "name": "town",
+        "groups": ["white", "black"],
+    }  # fmt: skip
+    assert "form" not in guess_roles(made.folder, made.record)
+
+
+def test_answers_stay_unless_their_columns_are_gone(study_of):
+    made = study_of(PLACES.encode(), "places.csv")
+    own = {"decide": {"follows": "money", "count": "black"}}
+
+    assert "form" not in guess_roles(made.folder, made.change(form=own).record)
+    other = {"decide": {"follows": "money", "count": "students"}}
+    assert guess_roles(made.folder, made.change(form=other).record)["form"]["decide"]["count"] == "pupils"
+
+
+def test_people_are_no_places(study):
+    made = study()
+
+    assert "form" not in guess_roles(made.folder, made.record)

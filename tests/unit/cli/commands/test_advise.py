@@ -11,7 +11,7 @@ from unit._study_results import failed
 from unit.cli.conftest import ROLES, finished
 from unit.study._advice_cases import NOTHING, grid, results, setting
 
-WHOLE = [*ROLES, "--sensitive", "sex", "--workers", 1]
+WHOLE = [*ROLES, "--sensitive", "sex", "--workers", 1, "--anyway"]
 
 
 def known(plan):

@@ -14,7 +14,7 @@ from evenhand.study.plan.plan import Plan
 from unit._study_results import failed
 from unit.cli.conftest import ROLES, finished
 
-WHOLE = [*ROLES, "--sensitive", "sex,age", "--workers", 1]
+WHOLE = [*ROLES, "--sensitive", "sex,age", "--workers", 1, "--anyway"]
 
 
 def test_a_file_and_its_roles_become_a_study(call, file, fake):
@@ -77,7 +77,8 @@ def test_a_column_that_tells_the_target_is_warned_of(call, tmp_path, fake):
     ]
     notices = " ".join(call("audit", path, *roles).stderr.split())
 
-    assert "Warning 'letter' alone tells 'hired' for 100.0% of people held out" in notices
+    assert "Error 'letter' alone tells 'hired' for 100.0% of people or more" in notices
+    assert "--drop letter" in notices
     assert "'job'" not in notices
 
 

@@ -24,7 +24,7 @@ def rows(tmp_path):
 
 
 def test_a_plan_keeps_the_roles_that_were_typed(call, rows, fake):
-    shared = [rows / "good.csv", *ROLES, "--yes"]
+    shared = [rows / "good.csv", *ROLES, "--yes", "--anyway"]
     call("audit", "collect", *shared, "--sensitive", "sex", "--weight", "w", "--out", rows / "a")
     call("audit", "learn", *shared, "--person", "id", "--weight", "w", "--out", rows / "b")
 

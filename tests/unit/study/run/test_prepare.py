@@ -197,7 +197,6 @@ def test_versions_name_lightgbm_only_where_it_is_used():
         ({"protected": None, "privileged": None}, "schema.roles.protected"),
         ({"privileged": None}, "schema.roles.privileged"),
         ({"sensitive": []}, "schema.roles.sensitive"),
-        ({"sensitive": ["hired", "age"]}, "schema.roles.sensitive"),
         ({"protected": "hired", "privileged": "yes"}, "schema.roles.protected"),
     ],
 )

@@ -7,7 +7,6 @@ import warnings
 from typing import TYPE_CHECKING
 
 from evenhand.answer.case import Command, OptionName, Promise
-from evenhand.collect.protocols.registry import AUTO
 from evenhand.errors import PrivacyWarning
 from evenhand.privacy.rational import text_above
 from evenhand.report.language import in_language, written_in
@@ -125,7 +124,8 @@ def _way_of(setting: Setting, schema: Schema, words: Words) -> tuple[str, str]:
     """Return by which protocol a setting reports, and how it reports several columns."""
     strategy = strategy_of(setting, schema)
     kinds = sorted({protocol.name for protocol in strategy.protocols.values()})
-    titles = [setting.mechanism] if setting.mechanism != AUTO else kinds
+    is_one = setting.mechanism == NAME or setting.option("strategy") == _JOINT
+    titles = [setting.mechanism] if is_one else kinds
     protocol = listed(["Optimal" if title == NAME else title.upper() for title in titles])
     switches = [
         plain(name.replace("_", " ") if value is True or isinstance(value, dict) else f"{name} {value}")
@@ -189,8 +189,9 @@ def _promise(results: ResultData, page: Setting, guarantee: Guarantee, words: Wo
         n=len(columns),
         columns=columns,
         factor=odds_factor(float(guarantee.epsilon or 0)),
-        target=target,
     )
+    is_told = schema.target in strategy.columns
+    outcome = words.say("collect.outcome_told" if is_told else "collect.outcome_clear", target=target)
     trusted = words.say("collect.trust") if str(guarantee.trust) == "local" else ""
     facts = state_facts(
         words,
@@ -199,9 +200,10 @@ def _promise(results: ResultData, page: Setting, guarantee: Guarantee, words: Wo
         mechanism=plain(guarantee.proof, longest=200),
         assumes=plain("; ".join(guarantee.assumptions), longest=1_000),
     )
-    open_columns = words.say("collect.open", columns=[target, *clear])
+    open_columns = words.say("collect.open", columns=clear if is_told else [target, *clear])
     return Promise(
-        f"{text} {trusted}".strip(), (*facts, Fact(words.say("collect.not_protected"), open_columns))
+        f"{text} {outcome} {trusted}".strip(),
+        (*facts, Fact(words.say("collect.not_protected"), open_columns)),
     )
 
 

@@ -21,13 +21,21 @@ from evenhand.study.store.outcome import Outcome
 from evenhand.study.tasks.groups import report_groups
 from evenhand.study.tasks.shared.parts import parts, timed
 from evenhand.study.tasks.shared.report_settings import check_encoder, drop_parity, has_parity
-from evenhand.study.tasks.shared.reported import People, label_disparities, reported_columns, reported_groups
+from evenhand.study.tasks.shared.reported import (
+    NOT_ASKED,
+    People,
+    fair_cut,
+    label_disparities,
+    reported_columns,
+    reported_groups,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
+    from evenhand.learn.models import Predictions
     from evenhand.measure import GroupReport
     from evenhand.study.plan.cells import Cell
     from evenhand.study.tasks.base import Prepared
@@ -101,13 +109,12 @@ def _part(
         blocks, dtype = layout(facts.schema, task.encoder), number_type(task.model)
         learnt = feature_matrix(true, blocks=blocks, reported=reported, dtype=dtype)
     with timed(seconds, "train"):
-        model.fit(learnt, target)
+        told = reported.get(str(facts.schema.target))
+        only = _fit(model, learnt, target if told is None else told)
     with timed(seconds, "predict"):
-        told = {"model": task.model, "schema": facts.schema, "encoder": task.encoder}
-        clean = {name: codes[test] for name, codes in prepared.codes.items()}
-        labels, scores = predict_codes(model, clean, **told)
+        labels, scores = _decide(cell, task, prepared, test, model=model, only=only)
         if has_parity(cell.setting):
-            trained, _ = predict_codes(model, true, **told)
+            trained, _ = _decide(cell, task, prepared, train, model=model, only=only)
             labels = _even_out(labels, test, trained, train, prepared, source.for_cell("parity"))
     with timed(seconds, "measure"):
         report, groups = report_groups(prepared, test, labels, scores)
@@ -117,11 +124,36 @@ def _part(
             privileged=facts.privileged,
             reported=reported_groups(reported, true, facts),
             groups=facts.compared,
+            told=told,
         )
         of_tested = label_disparities(
             prepared.target[test], prepared.group[test], privileged=facts.privileged, reported=None
         )
     return _Found(report, groups, data | {"tested": of_tested["true"]})
+
+
+def _fit(model: Any, learnt: NDArray[Any], labels: NDArray[np.uint8]) -> int | None:
+    """Train on those whose label is there; return the only label where everybody's is the same."""
+    asked = labels != NOT_ASKED
+    if not asked.all():
+        learnt, labels = learnt[asked], labels[asked]
+    if np.unique(labels).size < 2:
+        return int(labels.any())
+    model.fit(learnt, labels)
+    return None
+
+
+def _decide(
+    cell: Cell, task: CollectTask, prepared: Prepared, rows: Rows, *, model: Any, only: int | None
+) -> Predictions:
+    """Return who is selected, as their true outcome is likelier than not, and scores if there are any."""
+    schema = prepared.facts.schema
+    if only is not None:
+        return np.full(len(rows), only, np.uint8), None
+    clean = {name: codes[rows] for name, codes in prepared.codes.items() if name != schema.target}
+    labels, scores = predict_codes(model, clean, model=task.model, schema=schema, encoder=task.encoder)
+    cut = fair_cut(cell.setting, schema)
+    return (labels, scores) if cut is None or scores is None else ((scores > cut).astype(np.uint8), scores)
 
 
 def _even_out(

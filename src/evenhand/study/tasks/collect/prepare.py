@@ -19,7 +19,13 @@ from evenhand.study.profile.leakage import leak_of
 from evenhand.study.tasks.base import refuse_field
 from evenhand.study.tasks.collect.task import OWN
 from evenhand.study.tasks.shared.protection import strategy_of
-from evenhand.study.tasks.shared.report_settings import NAME, check_encoder, check_optimal, why_not_optimal
+from evenhand.study.tasks.shared.report_settings import (
+    NAME,
+    check_encoder,
+    check_optimal,
+    has_long_outcome,
+    why_not_optimal,
+)
 from evenhand.study.tasks.shared.rows import (
     add_target_leaks,
     check_parts,
@@ -46,7 +52,8 @@ def prepare(task: CollectTask, plan: Plan, *, frame: Any = None) -> Prepared:
     rows = load_rows(plan, frame)
     check_schema(rows.schema, task)
     check_task(task)
-    prepared = add_target_leaks(encode_rows(plan, rows))
+    is_told = rows.schema.target in rows.schema.sensitive
+    prepared = add_target_leaks(encode_rows(plan, rows, keep_target=is_told))
     facts = prepared.facts
     check_size(task, facts.schema, people=facts.rows)
     check_parts(prepared.target, facts.schema, sizes=facts.sizes, test=task.test, folds=task.folds)
@@ -56,10 +63,11 @@ def prepare(task: CollectTask, plan: Plan, *, frame: Any = None) -> Prepared:
 
 
 def _leaks_of_secrets(prepared: Prepared) -> tuple[Leak, ...]:
-    """Return what the columns in the clear, the target among them, give away of the randomised ones."""
+    """Return what the columns in the clear, the target often among them, give away of the randomised ones."""
     schema, codes = prepared.facts.schema, prepared.codes
     clear: dict[str, Any] = {name: codes[name] for name in codes if name not in schema.sensitive}
-    clear[str(schema.target)] = prepared.target
+    if schema.target not in schema.sensitive:
+        clear[str(schema.target)] = prepared.target
     if prepared.survey_weights is not None:
         clear[str(schema.weight)] = prepared.survey_weights
     secrets = sorted(schema.sensitive, key=lambda name: name not in schema.protected_columns)
@@ -109,10 +117,8 @@ def check_schema(schema: Schema, task: CollectTask) -> None:
     if (schema.rows_per_person or 1) > 1:
         why = "must be 1 for a collection, where each report is promised by itself."
         refuse_field("schema.roles.rows_per_person", f"{why} Hint: keep one row of each person.")
-    target = str(schema.target)
-    if target in schema.sensitive:
-        why = f"holds the target '{brief(target)}', which is in the clear here. Hint: take it out."
-        refuse_field("schema.roles.sensitive", why)
+    if has_long_outcome(schema):
+        _check_long_outcome(schema, task)
     if "single" in task.strategies and schema.crossing is not None:
         why = "holds 'single', which reports one protected column alone, and several are crossed."
         refuse_field("task.strategies", f"{why} Hint: use the strategy 'independent' or 'combined'.")
@@ -128,6 +134,17 @@ def check_schema(schema: Schema, task: CollectTask) -> None:
             refuse_field("schema.roles.sensitive", why)
     refuse_dropping(schema[name] for name in schema.sensitive)
     check_optimal(schema, task.settings())
+
+
+def _check_long_outcome(schema: Schema, task: CollectTask) -> None:
+    """Refuse what would hide from which score on a randomised outcome of several values is likely."""
+    why = f"does not go with '{brief(str(schema.target))}', a randomised outcome of more than two values"
+    hint = "declare the outcome with two values."
+    if "combined" in task.strategies:
+        why = f"holds 'combined', which {why}."
+        refuse_field("task.strategies", f"{why} Hint: use the strategy 'independent', or {hint}")
+    if not isinstance(task.model, str) and not hasattr(task.model, "predict_proba"):
+        refuse_field("task.model", f"gives no probabilities, which {why}. Hint: {hint}")
 
 
 def fit_protocols(task: CollectTask, schema: Schema) -> CollectTask:

@@ -13,6 +13,7 @@ from evenhand.study.tasks.shared.report_settings import (
     add_parity,
     check_encoder,
     check_optimal,
+    has_long_outcome,
     has_parity,
     protocol_parameters,
     report_setting,
@@ -52,7 +53,7 @@ def _ways(page: Setting, schema: Schema) -> Iterator[Setting]:
     cells = math.prod(schema[column].size for column in schema.sensitive)
     if strategy == "independent" and len(schema.sensitive) > 1:
         yield report_setting(name, epsilon, "optimal", strategy, protocol_parameters(page))
-        if cells <= MOST_PRODUCT_CELLS:
+        if cells <= MOST_PRODUCT_CELLS and not has_long_outcome(schema):
             yield report_setting("grr", epsilon, strategy="combined")
     if name != NAME and not why_not_optimal(schema):
         yield report_setting(NAME, epsilon, split, strategy)

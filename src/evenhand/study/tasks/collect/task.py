@@ -31,6 +31,7 @@ from evenhand.study.tasks.shared.report_settings import (
     OptimalWay,
     check_error,
     has_parity,
+    protocol_names,
     protocol_parameters,
     report_setting,
 )
@@ -380,7 +381,10 @@ def privatize_command(setting: Setting, schema: Schema, *, data: str, file: str,
     names = typed_list((str(schema.protected),) if strategy == "single" else schema.sensitive)
     out = "reports.csv" if PurePath(data).name != "reports.csv" else "private-reports.csv"
     words = ["evenhand", "privatize", data, out, "--schema", file]
-    words += ["--columns", names, "--epsilon", as_text(setting.epsilon), "--protocol", setting.mechanism]
+    own = protocol_names(setting, schema)
+    is_mixed = strategy == "independent" and set(own.values()) != {setting.mechanism} and not is_optimal
+    protocol = typed_list(f"{name}={own[name]}" for name in own) if is_mixed else setting.mechanism
+    words += ["--columns", names, "--epsilon", as_text(setting.epsilon), "--protocol", protocol]
     words += ["--outcomes", outcomes] if is_optimal else []
     words += ["--split", split] if split != UNPROTECTED else []
     words += ["--strategy", strategy] if strategy != "independent" else []

@@ -11,7 +11,7 @@ from evenhand.answer.effects import per_head
 from evenhand.answer.harm import MEANINGLESS_DELTA, lacks
 from evenhand.decide.exact.noise import noise_of
 from evenhand.decide.mitigate.margin import CHANCE, move_thresholds
-from evenhand.report.language import in_language, written_in
+from evenhand.report.language import in_language, money_in_language, written_in
 from evenhand.report.page import Section, Table
 from evenhand.report.words import listed, number, plain
 from evenhand.study.page.around import say_around, warned
@@ -230,7 +230,10 @@ def _method(study: _Study) -> list[str]:
         lines = [plain(task.rule, longest=600)]
     else:
         budget = in_language(f"{MILLION if task.budget is None else task.budget:,.0f}")
-        slots = {"budget": f"{study.currency}{budget}", "formula": plain(task.formula, longest=300)}
+        slots = {
+            "budget": money_in_language(budget, study.currency),
+            "formula": plain(task.formula, longest=300),
+        }
         lines = [study.words.say("decide.method_money", **slots)]
     notes = () if outcome is None else (plain(note, longest=500).rstrip(".") for note in outcome.notes)
     remedies = [each for each in study.names if each != study.page]

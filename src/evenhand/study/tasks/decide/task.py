@@ -20,6 +20,7 @@ from evenhand.errors import RuleError
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.registry import TableMechanism
 from evenhand.release.postprocess.registry import checked_step, steps_of
+from evenhand.report.language import money_in_language
 from evenhand.report.words import MINUS, number
 from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.base import Task
@@ -232,10 +233,6 @@ class DecideTask(Task):
         added = isinstance(parse_weight(self.weight, parameter="weight", owner=_OWNER), Sum)
         return f"{self.count} * ({self.weight})" if added else f"{self.count} * {self.weight}"
 
-    def name_setting(self, setting: Setting) -> str:
-        """Return a setting with what is done besides the noise, as the report has it."""
-        return setting_words(setting) if setting.is_protected else str(setting)
-
     def is_first_step(self, setting: Setting) -> bool:
         """Return whether a setting has the steps that were typed, and no mitigation."""
         return method_of(setting)[1] is None and ("post" in setting.options) == bool(self.post)
@@ -269,7 +266,11 @@ class DecideTask(Task):
             return f"{number(100 * value, 3)}%"
         before, shown = MINUS if value < 0 else "", number(abs(value), 0 if abs(value) >= _WHOLE else 2)
         is_word = self.currency[:2].isalpha() and len(self.currency) > 1
-        return f"{before}{shown} {self.currency}" if is_word else f"{before}{self.currency}{shown}"
+        return (
+            f"{before}{shown} {self.currency}"
+            if is_word
+            else f"{before}{money_in_language(shown, self.currency)}"
+        )
 
     @property
     def data_numbers(self) -> tuple[str, ...]:

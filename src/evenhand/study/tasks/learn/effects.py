@@ -25,7 +25,8 @@ def effects(task: LearnTask, results: ResultData, *, page: Setting | None = None
     """
     known = {setting.id: setting for setting in results.settings}
     protected = [each for each in results.settings if each.is_protected]
-    page = page or (task.find_page(protected) if protected else BASELINE)
+    asked = [each for each in protected if each not in results.plan.remedies]
+    page = page or (task.find_page(asked) if asked else BASELINE)
 
     def step_before(setting: Setting) -> Setting:
         method = METHODS[setting.mechanism]

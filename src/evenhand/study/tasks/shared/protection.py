@@ -20,7 +20,12 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.guarantees.in_clear import state_inferred
 from evenhand.privacy.guarantees.units import ONE_ROW
 from evenhand.study.plan.cells import UNPROTECTED
-from evenhand.study.tasks.shared.report_settings import NAME, OptimalWay, protocol_parameters
+from evenhand.study.tasks.shared.report_settings import (
+    NAME,
+    OptimalWay,
+    protocol_names,
+    protocol_parameters,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,11 +67,14 @@ def strategy_of(setting: Setting, schema: Schema) -> Strategy:
     if protocol != AUTO and strategy == "combined":
         protocol = "grr"
     elif protocol != AUTO:
-        shares = dict.fromkeys(sizes, setting.epsilon)
+        names, shares = protocol_names(setting, schema), dict.fromkeys(sizes, setting.epsilon)
         if strategy == "independent" and split != "sample":
-            shares = split_budget(setting.epsilon, sizes, how=split, protocol=protocol, exact=True)
-        kind, own = protocol_named(protocol), protocol_parameters(setting)
-        protocol = {column: kind.of_size(k, shares[column], **own) for column, k in sizes.items()}
+            shares = split_budget(setting.epsilon, sizes, how=split, protocol=names, exact=True)
+        own = {setting.mechanism: protocol_parameters(setting)}
+        protocol = {
+            column: protocol_named(names[column]).of_size(k, shares[column], **own.get(names[column], {}))
+            for column, k in sizes.items()
+        }
     return strategy_for(
         sizes,
         epsilon=setting.epsilon,

@@ -100,6 +100,23 @@ def has_parity(setting: Setting) -> bool:
     return _AFTERWARDS in setting.options
 
 
+def protocol_names(setting: Setting, schema: Schema) -> dict[str, str]:
+    """Return by which protocol each sensitive column is reported where columns report independently.
+
+    An outcome of two values is reported by GRR, so that a false "yes" is as likely as a false "no": whatever
+    the columns beside it, the outcome is then likelier than not where its report is. "auto" does so itself.
+    """
+    names = dict.fromkeys(schema.sensitive, setting.mechanism)
+    if setting.mechanism != AUTO and schema.target in names and not has_long_outcome(schema):
+        names[str(schema.target)] = "grr"
+    return names
+
+
+def has_long_outcome(schema: Schema) -> bool:
+    """Return whether people randomise an outcome of more than two values."""
+    return schema.target in schema.sensitive and schema[str(schema.target)].size > 2
+
+
 def check_encoder(encoder: str, setting: Setting) -> None:
     """Refuse ``"codes"`` for reports that do not name one value of each column."""
     if encoder != "codes" or not setting.is_protected:
@@ -251,10 +268,12 @@ def _refuse(name: str, must_be: str, got: object) -> NoReturn:
 # --- whether it fits --------------------------------------------------------------------------------
 
 
-def why_not_optimal(schema: Schema | None) -> Literal["", "not_reported", "too_many", "crossed"]:
+def why_not_optimal(schema: Schema | None) -> Literal["", "not_reported", "too_many", "crossed", "outcome"]:
     """Return what keeps a study from trying "optimal" unless asked; an empty text if nothing does."""
     if schema is None or not schema.protected_columns:
         return "not_reported"
+    if schema.target in schema.sensitive:
+        return "outcome"
     if not set(schema.protected_columns) <= set(schema.sensitive):
         return "not_reported"
     if schema.crossing is not None:
@@ -272,6 +291,13 @@ def check_optimal(schema: Schema, settings: Iterable[Setting]) -> None:
                 f"does not hold the protected column '{brief(name)}', which 'optimal' reports. "
                 "Hint: make it sensitive, or leave 'optimal' out.",
             )
+    if schema.target in schema.sensitive and not all(map(_is_public, asked)):
+        refuse_field(
+            "task.protocols",
+            f"holds 'optimal', which counts the outcome '{brief(str(schema.target))}' by group, and people "
+            "randomise it. Hint: leave 'optimal' out, or give it public 'outcomes' with the strategy "
+            "'independent'.",
+        )
     if schema.crossing is not None and any(each.option("strategy") != "combined" for each in asked):
         refuse_field(
             "task.strategies",
@@ -282,6 +308,11 @@ def check_optimal(schema: Schema, settings: Iterable[Setting]) -> None:
     for setting in asked:
         if setting.epsilon == least:  # larger ones allow more
             _check_setting(setting, schema)
+
+
+def _is_public(setting: Setting) -> bool:
+    """Return whether the optimal channel is made from what is public, and leaves the outcome to GRR."""
+    return OptimalWay.of(setting).known_outcomes is not None and setting.option("strategy") != "combined"
 
 
 def _check_setting(setting: Setting, schema: Schema) -> None:

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     Codes = Mapping[str, NDArray[Any]]
     Sides = tuple[NDArray[np.int64], NDArray[np.int64]]
 
+NOT_ASKED = 2
+"""In the place of a label, that a person was asked another column."""
+
 _FEWEST = 100  # people of a pilot, unless they would be more than half
 
 
@@ -55,8 +58,9 @@ def reported_columns(
 
     `codes` are of the training rows, and of no others; `source` is of this cell, or of this cell's fold,
     alone. With the encoder ``"codes"`` a column's reports come as codes, else as indicators: a row per
-    person, a column per value. The protocol ``"optimal"`` reads the labels of the same rows, `target`, which
-    are in the clear, and with exact outcomes all rows, `everybody`.
+    person, a column per value; of a target that people report, whether the report supports the positive
+    outcome, or :data:`NOT_ASKED`. The protocol ``"optimal"`` reads the labels of the same rows, `target`,
+    which are in the clear unless its outcomes are public, and with exact outcomes all rows, `everybody`.
 
     >>> from fractions import Fraction
     >>> import evenhand as eh
@@ -79,17 +83,50 @@ def reported_columns(
             rows, setting=setting, schema=schema, encoder=encoder, source=source, everybody=everybody or rows
         )
     strategy = strategy_of(setting, schema)
-    return _as_features(strategy, _send(strategy, codes, source), encoder)
+    return _as_features(strategy, _send(strategy, codes, source), encoder, schema)
+
+
+def fair_cut(setting: Setting, schema: Schema) -> float | None:
+    r"""Return the score above which the true outcome is likelier than not, if it is not one half.
+
+    A report supports the positive outcome with probability p if it is true and q if it is not, so that
+
+    .. math:: P(\text{supported} \mid x) = q + (p - q) \, P(\text{true} \mid x),
+
+    which is above :math:`(p + q) / 2` where the outcome is likelier than not.
+
+    >>> from fractions import Fraction
+    >>> from evenhand.schema import Column, Domain, Schema
+    >>> from evenhand.study.tasks.shared.report_settings import report_setting
+    >>> view = Column("view", Domain.categorical(["yes", "no", "unsure"]))
+    >>> schema = Schema([view], sensitive="view", target="view", positive="yes")
+    >>> print(f"{fair_cut(report_setting('grr', Fraction(1), 'uniform', 'independent'), schema):.4f}")
+    0.3940
+    """
+    laws = strategy_of(setting, schema).protocols if setting.is_protected else {}
+    law = laws.get(str(schema.target))
+    return None if law is None or law.p_exact + law.q_exact == 1 else (law.p + law.q) / 2
 
 
 def _send(strategy: Strategy, codes: Codes, source: SeededSource) -> JointReports:
     return strategy.privatize({column: codes[column] for column in strategy.columns}, rng=source)
 
 
-def _as_features(strategy: Strategy, reports: JointReports, encoder: str) -> dict[str, NDArray[Any]]:
+def _as_features(
+    strategy: Strategy, reports: JointReports, encoder: str, schema: Schema
+) -> dict[str, NDArray[Any]]:
     if encoder == "codes":
-        return {column: np.asarray(part.values) for column, part in reports.by_column.items()}
-    return dict(strategy.indicators(reports))
+        found = {column: np.asarray(part.values) for column, part in reports.by_column.items()}
+    else:
+        found = dict(strategy.indicators(reports))
+    target = str(schema.target)
+    if target in found:
+        value = schema[target].domain.code(schema.positive)
+        labels = strategy.protocols[target].indicators(reports.by_column[target])[:, value]
+        found[target] = labels if reports.asked is None else np.full(len(reports), NOT_ASKED, labels.dtype)
+        if reports.asked is not None:
+            found[target][reports.asked == reports.columns.index(target)] = labels
+    return found
 
 
 # --- reports by the mechanism "optimal" -------------------------------------------------------------
@@ -107,7 +144,7 @@ def optimal_columns(
     if way.outcomes != "pilot":
         known = way.known_outcomes or _count_outcomes(way, rows, everybody, setting, schema, source)
         made = _strategy(known, way, setting, schema)
-        return _as_features(made, _send(made, rows.codes, source.for_cell("reports")), encoder)
+        return _as_features(made, _send(made, rows.codes, source.for_cell("reports")), encoder, schema)
     people = len(rows.target)
     size = max(math.ceil(way.pilot * people), min(_FEWEST, people // 2))
     draws = source.for_cell("who is in the pilot").words(people)
@@ -118,9 +155,9 @@ def optimal_columns(
     sent = _send(first, pilot, source.for_cell("pilot"))
     known = GroupOutcomes.from_pilot(_estimated(sent, rows.target[asked], setting, schema))
     made = _strategy(known, way, setting, schema)
-    rest = _as_features(made, _send(made, others, source.for_cell("reports")), encoder)
+    rest = _as_features(made, _send(made, others, source.for_cell("reports")), encoder, schema)
     joined = {}
-    for column, part in _as_features(first, sent, encoder).items():
+    for column, part in _as_features(first, sent, encoder, schema).items():
         joined[column] = np.empty((people, *part.shape[1:]), dtype=rest[column].dtype)
         joined[column][asked], joined[column][~asked] = part, rest[column]
     return joined
@@ -179,24 +216,28 @@ def label_disparities(
     privileged: int | None,
     reported: NDArray[Any] | Sides | None,
     groups: int | None = None,
+    told: NDArray[np.uint8] | None = None,
 ) -> dict[str, float]:
     """Return how much more often the privileged group has the positive label than all others together.
 
     `reported` takes the place of the groups of `group`: indicators or codes. A row counts for a group once if
     the report supports the group's value, and for the others as many times as it supports one of their
     values. Or it is how often each row counts for the privileged group, and for any. People or reports of a
-    code from `groups` on are in no group. NaN where a side has nobody or nothing is reported; without a
-    privileged group nothing is compared.
+    code from `groups` on are in no group. `told` takes the place of labels that people report themselves, in
+    the second number. NaN where a side has nobody or nothing is reported; without a privileged group nothing
+    is compared.
 
     >>> target, group = np.array([1, 1, 0, 1], np.uint8), np.array([1, 1, 0, 0])
     >>> label_disparities(target, group, privileged=1, reported=np.array([[0, 1], [1, 1], [0, 0], [1, 0]]))
     {'true': 0.5, 'reported': 0.0}
     """
     found = {"true": math.nan, "reported": math.nan}
-    for name, part in zip(found, (group, reported), strict=True):
+    seen = group if told is not None and reported is None else reported
+    labels = target if told is None else told
+    for name, part, own in zip(found, (group, seen), (target, labels), strict=True):
         if part is not None and privileged is not None:
             sides = part if isinstance(part, tuple) else _count_sides(part, privileged, groups)
-            found[name] = _difference(target, *sides)
+            found[name] = _difference(own, *sides)
     return found
 
 
@@ -235,6 +276,7 @@ def _count_sides(part: NDArray[Any], value: int, size: int | None) -> Sides:
 
 def _difference(target: NDArray[np.uint8], first: NDArray[Any], every: NDArray[Any]) -> float:
     """Return the rate of the first side minus that of all others."""
-    sides = [(int(side[target == 1].sum()), int(side.sum())) for side in (first, every - first)]
+    asked = target != NOT_ASKED
+    sides = [(int(side[target == 1].sum()), int(side[asked].sum())) for side in (first, every - first)]
     rates = [hits / people if people else math.nan for hits, people in sides]
     return rates[0] - rates[1]

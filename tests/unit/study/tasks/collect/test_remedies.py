@@ -23,8 +23,7 @@ from evenhand.study.tasks.collect.task import CollectTask
 from evenhand.study.tasks.shared.protection import promise_of
 from evenhand.study.tasks.shared.report_settings import add_parity, has_parity
 from unit.study import _small_studies as small
-from unit.study._page_studies import crossed_schema, made, schema_of, setting, two
-from unit.study._with_remedies import remedies_of, with_settings
+from unit.study._page_studies import crossed_schema, made, remedies_of, schema_of, setting, two
 
 pytestmark = pytest.mark.usefixtures("undrawn")
 
@@ -198,8 +197,7 @@ def test_parity_selects_true_groups_alike():
 def study(rates, **parts):
     """Return a made-up study of a page's setting and its remedies."""
     task = CollectTask("grr", [1], splits="uniform")
-    wider = with_settings(task, remedies_of(task, schema_of()))
-    return made(rates, collect=wider, repeats=8, **parts)
+    return made(rates, collect=task, repeats=8, plan={"remedies": remedies_of(task, schema_of())}, **parts)
 
 
 def rates(*, optimal=(0.18, 0.60), even=(0.18, 0.60)):
@@ -309,9 +307,8 @@ def trials(hired, *, seed):
     schema, rows = applicants(hired)
     plan = Plan(schema=schema, task=task, repeats=10, seed=seed)
     found = task.remedies(next(task.settings()), task.prepare(plan, frame=rows).facts)
-    plan = replace(plan, task=with_settings(task, found))
-    results = run(plan, frame=rows, workers=1, progress=False)
-    table = effects(plan.task, results)
+    results = run(replace(plan, remedies=found), frame=rows, workers=1, progress=False)
+    table = effects(task, results)
     lost = table.by_key["GRR, combined, ε = 2", "women", "selected"]
     return tags(results), lost.mean_due - lost.mean_after
 

@@ -327,7 +327,7 @@ def test_names_that_several_rows_have_are_said_to_weaken_the_promise():
     [note] = prepare(Plan(task=task), frame=yearly).facts.notes
 
     assert note.kind == "privacy"
-    assert note.startswith("'n' has 2 different names in 3 rows, and each row counts as a place of its own.")
+    assert note.startswith("Names of 'n' repeat, and each row counts as a place of its own.")
     assert prepare(Plan(task=task), frame={"x": [40, 300], "n": ["a", "b"]}).facts.notes == ()
     assert prepare(Plan(task=DecideTask(rule="x > 50", epsilons=[1])), frame=yearly).facts.notes == ()
 

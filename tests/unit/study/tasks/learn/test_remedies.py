@@ -9,8 +9,7 @@ from evenhand.study.tasks.learn.effects import effects
 from evenhand.study.tasks.learn.methods import METHODS
 from evenhand.study.tasks.learn.task import LearnTask
 from unit.study._learn_studies import made, measures, small_plan, small_rows
-from unit.study._page_studies import schema_of
-from unit.study._with_remedies import remedies_of, with_settings
+from unit.study._page_studies import remedies_of, schema_of
 
 CASES = {
     ("dp",): ["DP + parity", "Fermi"],
@@ -41,25 +40,35 @@ def test_one_group_has_no_remedy():
 
 
 def marked(methods):
-    """Return the options of a made-up study of methods and their remedies."""
-    task = LearnTask(methods, [1])
-    wider = with_settings(task, remedies_of(task, schema_of()))
-    results = made(lambda each, _: measures(epsilon=each.epsilon), methods=methods, epsilons=(1,), task=wider)
-    return {each.name: each for each in effects(wider, results).options}
+    """Return the page and the options of a made-up study of methods and their remedies."""
+    found = remedies_of(LearnTask(methods, [1]), schema_of())
+    results = made(
+        lambda each, _: measures(epsilon=each.epsilon), methods=methods, epsilons=(1,), remedies=found
+    )
+    table = effects(results.plan.task, results)
+    return table.page, {each.name: each for each in table.options}
 
 
 def test_a_remedy_is_marked_with_its_step_and_its_simplicity():
     """What parity does would be called the price of privacy, or a larger change be named first."""
-    found = marked(("dp",))
+    page, found = marked(("dp",))
+    assert page == "DP, ε = 1"
     parity, fermi = found["DP + parity, ε = 1"], found["Fermi, ε = 1"]
     assert (parity.is_remedy, parity.reference, parity.simplicity) == (True, "DP, ε = 1", 1)
     assert (fermi.is_remedy, fermi.reference, fermi.simplicity) == (True, "DP, ε = 1", 2)
-    assert marked(("dp+parity",))["DP + parity, ε = 1"].reference == "DP, ε = 1"
+
+
+def test_a_step_that_is_run_for_comparison_does_not_take_the_page_over():
+    """Whoever asks for parity alone would read a page about training without it."""
+    page, found = marked(("dp+parity",))
+    assert page == "DP + parity, ε = 1"
+    assert found[page].reference == "DP, ε = 1"
+    assert not found["DP, ε = 1"].is_remedy
 
 
 def test_training_is_no_remedy_of_reports():
     """Reports trust nobody, training on the rows trusts whoever trains."""
-    found = marked(("local", "dp", "dp+parity", "fermi"))
+    _, found = marked(("local", "dp", "dp+parity", "fermi"))
     assert not any(option.is_remedy for option in found.values())
 
 

@@ -187,7 +187,11 @@ def test_a_column_has_one_use(tmp_path):
 @pytest.mark.parametrize(
     ("schema", "task", "field"),
     [
-        (BY_PERSON, CollectTask(["grr"], [1]), "schema.roles.person"),
+        (
+            BY_PERSON.with_roles(rows_per_person=2),
+            CollectTask(["grr"], [1]),
+            "schema.roles.rows_per_person",
+        ),
         (BY_PERSON.with_roles(rows_per_person=101), LearnTask(["dp"], [1]), "schema.roles.rows_per_person"),
         (
             BY_PERSON.with_roles(rows_per_person=2, sensitive=["job"]),
