@@ -142,7 +142,7 @@ class TestOneFileAndOneLine:
 
         assert done.exit_code == 0, done.output
         summary = json.loads(done.stdout)["summary"]
-        assert summary[-1]["method"] == "At most a tenth less than last year"
+        assert "At most a tenth less than last year" in [each["method"] for each in summary]
 
 
 def test_what_no_mitigation_needs_is_refused():

@@ -46,6 +46,7 @@ NAMES = (
     "thresholded-laplace",
     "record-swapping",
     "generalized-sampling",
+    "laplace-totals",
 )
 INDEPENDENT = [
     Laplace(1, unit="replace one"),
@@ -63,7 +64,7 @@ def mechanism(name):
     return mechanism_named(name).example()
 
 
-def test_the_registry_holds_the_eleven():
+def test_the_registry_holds_the_twelve():
     assert tuple(MECHANISMS) == NAMES
 
 

@@ -121,7 +121,7 @@ def _some_fail(cell, *, plan, prepared):
 
 # --- with models ----------------------------------------------------------------------------------
 
-MODELS = ["gradient-boosting", "random-forest", "logistic", "lightgbm"]
+MODELS = ["quick-boosting", "gradient-boosting", "random-forest", "logistic", "lightgbm"]
 
 
 @pytest.mark.slow
@@ -144,7 +144,7 @@ def test_reruns_with_models_are_identical(tmp_path, model):
 
 
 def _size(model):
-    return "max_iter" if model == "gradient-boosting" else "n_estimators"
+    return "max_iter" if model.endswith("boosting") else "n_estimators"
 
 
 @pytest.mark.nightly

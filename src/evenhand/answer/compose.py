@@ -10,11 +10,11 @@ from evenhand.answer.effects import EVERYBODY, told_in
 from evenhand.answer.harm import MEANINGLESS_DELTA
 from evenhand.answer.prices import say_price
 from evenhand.answer.sentences import say_curve, say_how_much, say_verdict, say_what_to_do, say_who
-from evenhand.answer.telling import Telling, has_figures
+from evenhand.answer.telling import Telling
 from evenhand.answer.view import RemedyLine, View
 from evenhand.report.language import written_in
 from evenhand.report.marks import EffectPanel, EffectRow, LackCurve, Lacking, Stage
-from evenhand.report.words import MINUS, capital, number
+from evenhand.report.words import MINUS, capital, has_figures, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

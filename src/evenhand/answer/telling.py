@@ -16,7 +16,7 @@ from evenhand.answer.harm import find_payers, sort_open
 from evenhand.answer.status import family_level, judge, keep_possible, limit_samples, sample_of
 from evenhand.answer.words import words_in
 from evenhand.report.language import money_in_language
-from evenhand.report.words import MINUS, capital, listed, number
+from evenhand.report.words import MINUS, capital, has_figures, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -494,8 +494,3 @@ class Telling:
             return found.worst or next(iter(self.gains), None)
         smallest = sorted(found.unjudged, key=lambda row: row.people >= FEWEST_PEOPLE)
         return next(iter((*self.open, *smallest, *self.harmful)), None)
-
-
-def has_figures(shown: str) -> bool:
-    """Return whether a number as it is written is not 0."""
-    return any(figure in shown for figure in "123456789")

@@ -29,13 +29,13 @@ from evenhand.study.intake.setup import plan_of
 from evenhand.study.page.wording import counted
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.script import ENDINGS
-from evenhand.study.preflight import preflight
-from evenhand.study.results.results import files_in, write_results
+from evenhand.study.preflight import LOOKED_AT, preflight
+from evenhand.study.results.results import Results, files_in, write_results
 from evenhand.study.run.cluster import ENGINES, DaskCluster, cluster_of
-from evenhand.study.run.duration import duration, grid_size, spell_expected
+from evenhand.study.run.duration import duration, grid_size, spell_expected, spell_remedies
 from evenhand.study.run.events import StageDone, Started, Timed
 from evenhand.study.run.prepare import prepare
-from evenhand.study.run.stages import add_remedies, spell_remedies
+from evenhand.study.run.stages import add_remedies
 from evenhand.study.run.whole import run as run_cells
 from evenhand.study.store.store import Store
 
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from evenhand.study.intake.opening import Opened
     from evenhand.study.intake.setup import Setup
     from evenhand.study.plan.facts import Facts
-    from evenhand.study.results.results import Results
 
 MANY_ROWS = 50_000
 """From this many rows on a study takes long enough that a person is told how long."""
@@ -55,7 +54,6 @@ _LONG, _TARGET = 15 * 60, 10 * 60
 _REPORT_SECONDS = 4.0  # reading results, drawing the charts and writing the page
 _MOST_WORKERS = 1_024
 _TLS = {"ca_file": "ca", "cert_file": "cert", "key_file": "key"}
-_LOOKED_AT = ("privacy", "target", "unit")  # kinds of notes on what the first look tells with its figures
 _MOST_WARNINGS = 5
 _THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 
@@ -217,7 +215,7 @@ def announce_plan(run: StudyRun) -> Plan:
     prepared = prepare(run.plan, frame=run.frame)
     plan, facts = plan_remedies(run, prepared.facts), prepared.facts
     for note in facts.notes:
-        if note not in plan.notes and Note.of(note).kind not in _LOOKED_AT:
+        if note not in plan.notes and Note.of(note).kind not in LOOKED_AT:
             terminal.say("Note", note)
     look_first(run, prepared)
     terminal.say("Plan", f"{grid_size(plan)}, on {facts.rows:,} rows and {len(facts.schema)} columns")
@@ -233,8 +231,10 @@ def plan_remedies(run: StudyRun, facts: Facts) -> Plan:
 
 def announce_remedies(run: StudyRun, plan: Plan, facts: Facts) -> None:
     """Say what is tried besides, and that the best is run again."""
-    if plan.confirm:
-        run.terminal.say("Remedies", spell_remedies(plan, facts))
+    names = plan.task.case(Results(plan, facts, ())).options if plan.remedies else {}
+    words = spell_remedies(plan, {name: each.words for name, each in names.items()})
+    if words:
+        run.terminal.say("Remedies", words)
 
 
 def look_first(run: StudyRun, prepared: Any = None) -> None:

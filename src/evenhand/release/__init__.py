@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from evenhand.release.mechanisms.suppression import NoisySuppression, Suppression
     from evenhand.release.mechanisms.swapping import Swapping
     from evenhand.release.mechanisms.thresholded import ThresholdedLaplace
+    from evenhand.release.mechanisms.totals import LaplaceTotals
     from evenhand.release.table.histogram import Histogram
     from evenhand.release.table.released import Release
 
@@ -33,6 +34,7 @@ __all__ = [
     "Histogram",
     "KAnonymity",
     "Laplace",
+    "LaplaceTotals",
     "NoisySuppression",
     "RandomSwapping",
     "RecordSwapping",
@@ -64,6 +66,7 @@ _HOMES = {
     "mechanisms.suppression": ("NoisySuppression", "Suppression"),
     "mechanisms.swapping": ("Swapping",),
     "mechanisms.thresholded": ("ThresholdedLaplace",),
+    "mechanisms.totals": ("LaplaceTotals",),
     "postprocess": (),
     "table.histogram": ("Histogram",),
     "table.released": ("Release",),

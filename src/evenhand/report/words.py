@@ -210,3 +210,8 @@ def _em(letter: str) -> float:
     if letter in _NARROW:
         return 0.32
     return 0.86 if letter in _BROAD else 0.72 if letter.isupper() else 0.57
+
+
+def has_figures(shown: str) -> bool:
+    """Return whether a number as it is written is not 0."""
+    return any(figure in shown for figure in "123456789")

@@ -24,6 +24,7 @@ from evenhand.schema.text import brief
 from evenhand.study.page.naming import name_groups
 from evenhand.study.page.words import words_in
 from evenhand.study.profile.leakage import leak_of
+from evenhand.study.tasks.base import Prepared
 from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.table.repeated_people import find_repeated_people, is_numbered
 
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
 
     from evenhand.study.plan.facts import Leak
     from evenhand.study.plan.plan import Plan
-    from evenhand.study.tasks.base import Prepared
+
+LOOKED_AT = ("privacy", "target", "unit")
+"""Kinds of notes on what a first look tells with its figures."""
 
 MOST_ROWS = 200_000
 """Of more rows so many are looked at."""
@@ -87,8 +90,8 @@ def preflight(plan: Plan, frame: Any, prepared: Prepared | None = None) -> tuple
         found += _look_at_counts(plan, frame)
     if "people" in plan.task.checks:
         found += _look_at_people(plan, frame)
-    if prepared is not None:
-        rows = prepared.subset(MOST_ROWS)
+    if prepared is not None and len(prepared.group):  # rows of entities have neither group nor target
+        rows = _draw_evenly(prepared)
         looks = {"outcomes": _look_at_outcomes, "secrets": _look_at_secrets, "proxies": _look_at_proxies}
         found += _look_at_groups(plan, prepared) if "groups" in plan.task.checks else ()
         found += [each for name in looks if name in plan.task.checks for each in looks[name](rows)]
@@ -96,6 +99,15 @@ def preflight(plan: Plan, frame: Any, prepared: Prepared | None = None) -> tuple
     if plan.data is not None and plan.data.dataset is not None:
         found = [replace(each, stops=False) for each in found]
     return tuple(sorted(found, key=lambda each: not each.stops))
+
+
+def _draw_evenly(prepared: Prepared) -> Prepared:
+    """Return evenly spaced rows of what is looked at, without the features of a model."""
+    places = np.arange(prepared.facts.rows)
+    if len(places) > MOST_ROWS:
+        places = np.linspace(0, len(places) - 1, MOST_ROWS).astype(np.intp)
+    codes = {name: values[places] for name, values in prepared.codes.items()}
+    return Prepared(prepared.facts, codes, prepared.target[places], prepared.group[places])
 
 
 def _say(key: str, /, **slots: Any) -> str:

@@ -1,7 +1,6 @@
 """Who pays, on tables whose answer a person sees at once."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -316,67 +315,6 @@ def test_a_remedy_that_fails_a_test_is_not_recommended(changes, tag, failed):
     trial = _tried(**changes)
 
     assert (trial.tag, trial.failed) == (tag, failed)
-
-
-def _confirmed(first, again, *, other=300):
-    tables = [
-        table(
-            see("a", "selected", 200, 300), see("b", "selected", 300, 300),
-            see("a", "selected", cure, 300, option="cure"), see("b", "selected", side, 300, option="cure"),
-            options=(remedy(),),
-        )
-        for cure, side in ((first, 300), (again, other))
-    ]  # fmt: skip
-    made = replace(tables[0], fresh=tables[1])
-    return choose_remedy(made, find_payers(made))
-
-
-def test_what_is_recommended_has_the_figures_of_fresh_repeats():
-    """The best of many looks better than it is: on its own repeats its figures are too good."""
-    choice = _confirmed(290, 250)
-
-    assert choice.again == "cure"
-    assert choice.first.relief.mean == pytest.approx(50)
-    assert not choice.misled
-
-
-@pytest.mark.parametrize(
-    ("again", "other", "tag"),
-    [(201, 300, "no clear help"), (290, 270, "trade-off"), (180, 300, "no clear help")],
-)
-def test_a_remedy_that_fails_on_fresh_repeats_is_not_recommended(again, other, tag):
-    """Whoever follows a first look that misled harms people for nothing."""
-    choice = _confirmed(290, again, other=other)
-
-    assert choice.first is None
-    assert choice.misled
-    assert [trial.tag for trial in choice.trials] == [tag]
-
-
-def test_a_trade_off_stays_one_whatever_fresh_repeats_say():
-    """It harmed somebody at first: to pass once of twice is no proof that it harms nobody."""
-    tables = [
-        table(
-            see("a", "selected", 200, 300), see("b", "selected", 300, 300),
-            see("a", "selected", 290, 300, option="cure"), see("b", "selected", side, 300, option="cure"),
-            options=(remedy(),),
-        )
-        for side in (270, 300)
-    ]  # fmt: skip
-    made = replace(tables[0], fresh=tables[1])
-    choice = choose_remedy(made, find_payers(made))
-
-    assert (choice.first, choice.again, choice.misled) == (None, "", False)
-    assert choice.find_least("trade-off") is not None
-
-
-def test_repeats_in_which_the_remedy_was_not_run_confirm_nothing():
-    first = table(
-        see("a", "selected", 200, 300), see("a", "selected", 290, 300, option="cure"), options=(remedy(),)
-    )
-    made = replace(first, fresh=table(see("a", "selected", 200, 300), options=(remedy(),)))
-
-    assert choose_remedy(made, find_payers(made)).again == ""
 
 
 def test_a_remedy_nearer_to_the_unprotected_result_does_not_fail_on_people_selected():

@@ -96,5 +96,6 @@ def fake(monkeypatch):
 
     monkeypatch.setattr(TaskCommand, "finish", finish_what_was_collected)
     monkeypatch.setattr(Results, "report", lambda self, path, **_: path.write_text("page"), raising=False)
+    monkeypatch.setattr("evenhand.study.tasks.shared.side_by_side._draw", lambda *_: ())  # for the page alone
     monkeypatch.setattr(Results, "to_csv", lambda self, path, **_: path.write_text("cells"), raising=False)
     return calls

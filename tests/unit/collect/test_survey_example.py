@@ -17,6 +17,7 @@ def survey(script, run_example):
     return run_example(script)
 
 
+@pytest.mark.figures
 def test_it_prints_what_the_tutorial_shows(root, script):
     """A tutorial whose output cannot be had is worse than none."""
     page = (root / "docs" / "start" / "survey-team.md").read_text("utf-8")

@@ -432,7 +432,7 @@ def test_a_nested_column_that_is_left_out_does_no_harm(tmp_path):
     assert made.rows == 1
 
 
-@pytest.mark.parametrize("protocol", ["oue", "ss"])
+@pytest.mark.parametrize("protocol", ["oue", pytest.param("ss", marks=pytest.mark.figures)])
 def test_reports_too_long_for_a_csv_file_are_refused_before_anything_is_drawn(tmp_path, protocol):
     """Otherwise a file would be written that nobody can read, and people's budget spent on it."""
     column = Column("code", Domain.integers(0, 99_999))

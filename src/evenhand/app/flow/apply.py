@@ -249,7 +249,7 @@ class _Doing:
     ) -> None:
         self.plan, self.schema, self.setting = plan, schema, setting
         form = form_of_kind(plan.task.kind)
-        self.choices = tuple(SettingChoice(each.id, form.name_setting(each)) for each in settings)
+        self.choices = tuple(SettingChoice(each.id, plan.task.name_setting(each)) for each in settings)
         self.label = ""
         self.data: Path | None = None
         self.is_of_other_data = False

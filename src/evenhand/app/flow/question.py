@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.app.flow.drafting import draft
 from evenhand.app.flow.opening import PLAN_FILE, SCHEMA_FILE, open_rows, portable_plan, source_of
 from evenhand.app.flow.timing import Timing, time_runs
-from evenhand.app.flow.views import Look, Odds, Question
+from evenhand.app.flow.views import Odds, Question
 from evenhand.app.tasks.answers import type_number, whole_answer
 from evenhand.app.tasks.base import Field
 from evenhand.app.tasks.registry import form_of_kind
@@ -19,9 +19,9 @@ from evenhand.errors import EvenhandError, PlanError, RuleError
 from evenhand.report.words import listed
 from evenhand.study.intake.setup import ROLES, RoleOptions, missing_roles, plan_of, set_up
 from evenhand.study.plan.script import as_script
-from evenhand.study.run.duration import grid_size, round_range, spell_expected, spell_range
+from evenhand.study.run.duration import grid_size, round_range, spell_expected, spell_range, spell_remedies
 from evenhand.study.run.prepare import prepare
-from evenhand.study.run.stages import add_remedies, spell_remedies
+from evenhand.study.run.stages import add_remedies
 from evenhand.study.tasks.registry import task_of_kind
 from evenhand.study.tasks.shared.protection import state_rows
 from evenhand.table.file_format import FileFormat
@@ -70,15 +70,12 @@ class Made:
         Of all columns, as the file beside the plan has it.
     is_declared : bool
         Whether it differs from what the data set itself declares, so that a command has to name its file.
-    remedies : str
-        What is tried besides what was asked for, in words.
     """
 
     plan: Plan
     frame: Any
     schema: Schema | None = None
     is_declared: bool = True
-    remedies: str = ""
 
 
 def ask(folder: Path, record: StudyRecord, *, time: bool = False) -> Question:
@@ -122,19 +119,20 @@ def ask(folder: Path, record: StudyRecord, *, time: bool = False) -> Question:
     epsilons: tuple[Fraction, ...] = getattr(task, "epsilons", ())
     seconds, words = _expected(form, plan, made.frame.num_rows, timing)
     promise, more = _promise(form, plan, epsilons)
+    is_stopped = any(look.tone == "bad" for look in timing.looks)  # as the command line would be
     return replace(
         shown,
         plan_toml=portable_plan(plan).to_toml(),
-        runs=f"{grid_size(plan)}. Remedies: {made.remedies}" if made.remedies else grid_size(plan),
+        runs=_runs_words(plan),
         count=len(plan.cells()),
         seconds=seconds,
         minutes_words=words,
         promise=promise,
         promise_more=more,
         odds=tuple(map(_odds, epsilons)),
-        command=command_of(record, made),
+        command=command_of(record, made) + (" --anyway" if is_stopped else ""),
         python=as_script(task.script(portable_plan(plan), name=SCRIPT_NAME)),
-        notes=tuple(Look("warn", note) for note in timing.notes),
+        notes=timing.looks,
         is_timing=timing.state != "done" or (form.can_be_timed and not time),
     )
 
@@ -154,7 +152,7 @@ def make_plan(folder: Path, record: StudyRecord) -> Made:
     if not form.needs_people:
         task = form.task(answers, None, names=opened.names, rows=opened.rows)
         plan = plan_of(opened, task, **design)
-        return _add_remedies(Made(plan, opened.frame), answers)
+        return Made(_with_remedies(plan, opened.frame, answers), opened.frame)
     if not opened.rows:
         message = f"{opened.source.label} has column names and no rows."
         raise PlanError(f"{message} Hint: choose a file with people in it.", field="data")
@@ -165,16 +163,13 @@ def make_plan(folder: Path, record: StudyRecord) -> Made:
     setup = set_up(replace(typed, schema=table), RoleOptions())
     task = form.task(answers, setup.schema, names=opened.names, rows=opened.rows)
     plan = plan_of(typed, task, setup, **design)
-    return _add_remedies(Made(plan, typed.frame, schema, is_declared), answers)
+    return Made(_with_remedies(plan, typed.frame, answers), typed.frame, schema, is_declared)
 
 
-def _add_remedies(made: Made, answers: Mapping[str, Any]) -> Made:
+def _with_remedies(plan: Plan, frame: Any, answers: Mapping[str, Any]) -> Plan:
     """Return a plan that tries fairer ways too, unless they are not wanted."""
-    if not answers.get(_REMEDIES.name, _REMEDIES.default):
-        return made
-    facts = prepare(made.plan, frame=made.frame).facts
-    plan = add_remedies(made.plan, facts)
-    return replace(made, plan=plan, remedies=spell_remedies(plan, facts))
+    is_wanted = answers.get(_REMEDIES.name, _REMEDIES.default)
+    return add_remedies(plan, prepare(plan, frame=frame).facts) if is_wanted else plan
 
 
 def write_plan(folder: Path, record: StudyRecord) -> None:
@@ -260,6 +255,13 @@ def _filled(fields: tuple[Field, ...], answers: Mapping[str, Any]) -> dict[str, 
 
 
 # --- what it costs and promises -------------------------------------------------------------------
+
+
+def _runs_words(plan: Plan) -> str:
+    """Return how many runs there are, and which remedies are tried besides."""
+    name = plan.task.name_setting
+    remedies = spell_remedies(plan, {str(each): name(replace(each, epsilon=None)) for each in plan.remedies})
+    return f"{grid_size(plan)}. Remedies: {remedies}" if remedies else grid_size(plan)
 
 
 def _expected(form: TaskForm, plan: Plan, rows: int, timing: Timing) -> tuple[tuple[float, float], str]:

@@ -50,7 +50,7 @@ def read_result(folder: Path, *, chosen: str = "") -> ResultView:
     data = "" if results.plan.data is None else results.plan.data.label
     view = results.view(place, chosen=settings.get(chosen), data=data)
     page = build_page(replace(view, commands=()))  # which stand below, with buttons
-    name_setting = form_of_kind(results.plan.task.kind).name_setting
+    name_setting = results.plan.task.name_setting
     return ResultView(
         answer_html=leave_out_options(render_fragment(page, part="answer")),
         findings_html=leave_out_options(render_fragment(page, part="findings")),

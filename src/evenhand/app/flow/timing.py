@@ -6,7 +6,10 @@ import threading
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from evenhand._notes import Note
+from evenhand.app.flow.views import Look
 from evenhand.errors import EvenhandError
+from evenhand.study.preflight import LOOKED_AT, preflight
 from evenhand.study.run.duration import duration
 from evenhand.study.run.prepare import prepare
 
@@ -26,15 +29,15 @@ class Timing:
 
     Parameters
     ----------
-    notes : tuple of str
-        What preparing its rows found out.
+    looks : tuple of Look
+        What a first look at its rows found out, as the command line says it.
     duration : Duration, optional
         None as long as it is not known, or if its runs cannot be timed.
     state : {"waiting", "running", "done"}
         One plan is timed at a time; what waits begins when the same is asked again.
     """
 
-    notes: tuple[str, ...] = ()
+    looks: tuple[Look, ...] = ()
     duration: Duration | None = None
     state: Literal["waiting", "running", "done"] = "done"
 
@@ -53,6 +56,16 @@ _timings: dict[str, Timing] = {}
 """What was timed in this process, by plan, and what is being timed."""
 
 
+def look_first(plan: Plan, frame: Any, prepared: Any) -> tuple[Look, ...]:
+    """Return what a first look at the rows finds, what would waste a run first, and what else was noted."""
+    found = [
+        Look("bad" if each.stops else "warn", each.text, each.todo)
+        for each in preflight(plan, frame, prepared)
+    ]
+    notes = [note for note in map(Note.of, prepared.facts.notes) if note.kind not in LOOKED_AT]
+    return (*found, *(Look("warn", str(note)) for note in notes))
+
+
 def time_runs(plan: Plan, frame: Any, *, seconds: float, can_be_timed: bool = True) -> Timing:
     """Return how long a plan takes, as far as that is known within so many seconds.
 
@@ -68,9 +81,8 @@ def time_runs(plan: Plan, frame: Any, *, seconds: float, can_be_timed: bool = Tr
         prepared = prepare(plan, frame=frame)
         while len(_timings) >= _MOST_KEPT:
             _timings.pop(next(iter(_timings)))
-        _timings[key] = Timing(
-            notes=tuple(map(str, prepared.facts.notes)), state="waiting" if can_be_timed else "done"
-        )
+        looks = look_first(plan, frame, prepared)
+        _timings[key] = Timing(looks=looks, state="waiting" if can_be_timed else "done")
     timing = _timings[key]
     if timing.state == "waiting" and not any(other.state == "running" for other in _timings.values()):
         timing.state = "running"

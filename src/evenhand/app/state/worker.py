@@ -23,7 +23,6 @@ from evenhand.app.flow.opening import note_data, open_written_plan, portable_pla
 from evenhand.app.state.files import write_private
 from evenhand.app.state.processes import be_nice
 from evenhand.app.state.workspace import OUTPUT, PROGRESS, RUN_LOCK
-from evenhand.app.tasks.registry import form_of_kind
 from evenhand.errors import EvenhandError, StudyStoreError
 from evenhand.study.page.wording import measure_text, measure_title
 from evenhand.study.plan.script import write_script
@@ -268,14 +267,13 @@ def _has_first_stage(runner: Runner) -> bool:
 def first_results(results: Results) -> list[dict[str, Any]]:
     """Return a row for each setting that has finished runs, the first sixty: its words and a few measures."""
     task, measures = results.plan.task, key_measures(results.plan)
-    form = form_of_kind(task.kind)
     finished: dict[str, int] = {}
     for outcome in results.outcomes:
         if outcome.failure is None:
             finished[outcome.cell.setting.id] = finished.get(outcome.cell.setting.id, 0) + 1
     rows = []
     for setting in [setting for setting in results.settings if setting.id in finished][:_MOST_FIRST]:
-        row: dict[str, Any] = {"setting": form.name_setting(setting), "runs": finished[setting.id]}
+        row: dict[str, Any] = {"setting": task.name_setting(setting), "runs": finished[setting.id]}
         for known in measures:
             title = measure_title(task.measure(known))
             row[title] = measure_text(task, task.measure(known), estimate(results, setting, known))

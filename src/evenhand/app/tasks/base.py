@@ -191,10 +191,6 @@ class TaskForm(ABC):
         """Return the schema as the plan has it."""
         return schema
 
-    def name_setting(self, setting: Setting) -> str:
-        """Return a setting in words, as lists to choose from and tables have it."""
-        return str(setting)
-
     def advise(self, results: Any, values: Mapping[str, Any]) -> str:  # noqa: ARG002 - for subclasses
         """Return what keeps the limits that were answered, in one sentence; nothing where there are none."""
         return ""

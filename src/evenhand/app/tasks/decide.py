@@ -26,7 +26,7 @@ from evenhand.privacy.guarantees.guarantee import Guarantee
 from evenhand.privacy.rational import as_text
 from evenhand.release.mechanisms.registry import MECHANISMS, TableMechanism
 from evenhand.study.intake.guess_counts import guess_decision
-from evenhand.study.tasks.decide.task import NOISES, TOUCHES, DecideTask, method_of, setting_words
+from evenhand.study.tasks.decide.task import NOISES, TOUCHES, DecideTask, method_of
 from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.table_mechanisms import UNITS
 
@@ -71,10 +71,6 @@ class DecideForm(TaskForm):
         "school_districts": {"follows": _MONEY, "count": "students"},
         "title1": {"follows": _MONEY},
     }
-
-    def name_setting(self, setting: Setting) -> str:
-        """Return a setting with what is done besides the noise, as the report has it."""
-        return setting_words(setting) if setting.is_protected else str(setting)
 
     def guess_answers(self, opened: Opened, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return what follows from the counts of the file, unless answers are there for its columns."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -27,7 +26,6 @@ from evenhand.study.plan.cells import Setting
 from evenhand.study.tasks.release.task import PARAMETERS, ReleaseTask, default_mechanisms, trains_model
 from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.study.tasks.shared.table_mechanisms import NO_GUARANTEE, UNITS, title_of
-from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,14 +63,6 @@ class ReleaseForm(TaskForm):
         "are lost in the table, and what is promised?"
     )
     roles: ClassVar[tuple[str, ...]] = ("protected",)
-
-    def name_setting(self, setting: Setting) -> str:
-        """Return a setting with its parameters in words, as the report has them.
-
-        >>> ReleaseForm().name_setting(Setting("laplace", Fraction(1), {"post": "nonnegative"}))
-        'Laplace noise (negatives set to 0), ε = 1'
-        """
-        return str(replace(setting, label=mechanism_name(setting)))
 
     def crossed(self, values: Mapping[str, Any], names: Sequence[str]) -> tuple[str, ...]:
         """Return the columns of the table."""

@@ -34,7 +34,6 @@ from evenhand.cli.study import (
     when_command_began,
     write_files,
 )
-from evenhand.cli.tasks.registry import DEFAULT_KIND
 from evenhand.cli.terminal.console import Terminal, wrong_use
 from evenhand.cli.terminal.ending import FAILED
 from evenhand.cli.terminal.refusals import refuse_empty
@@ -43,7 +42,7 @@ from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.script import write_script
 from evenhand.study.results.estimates import estimate
-from evenhand.study.tasks.registry import task_of_kind
+from evenhand.study.tasks.registry import DEFAULT_KIND, task_of_kind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

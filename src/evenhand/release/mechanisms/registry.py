@@ -23,7 +23,6 @@ MECHANISMS: Registry[type[ReleaseMechanism]] = Registry(
     {
         "laplace": "evenhand.release.mechanisms.noise:Laplace",
         "discrete-gaussian": "evenhand.release.mechanisms.noise:DiscreteGaussian",
-        "laplace-totals": "evenhand.release.mechanisms.totals:LaplaceTotals",
         "suppression": "evenhand.release.mechanisms.suppression:Suppression",
         "swapping": "evenhand.release.mechanisms.swapping:Swapping",
         "k-anonymity": "evenhand.release.kanonymity.mechanisms:KAnonymity",
@@ -33,6 +32,7 @@ MECHANISMS: Registry[type[ReleaseMechanism]] = Registry(
         "thresholded-laplace": "evenhand.release.mechanisms.thresholded:ThresholdedLaplace",
         "record-swapping": "evenhand.release.mechanisms.random_swapping:RecordSwapping",
         "generalized-sampling": "evenhand.release.mechanisms.generalized_sampling:GeneralizedSampling",
+        "laplace-totals": "evenhand.release.mechanisms.totals:LaplaceTotals",
     },
     PluginRules(
         "evenhand.mechanisms",

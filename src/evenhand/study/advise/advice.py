@@ -18,8 +18,8 @@ from evenhand.privacy.rational import exact
 from evenhand.report.language import written_in
 from evenhand.report.words import number, plain
 from evenhand.study.page.words import words_in
+from evenhand.study.plan.cells import page_setting
 from evenhand.study.results.base import ResultData
-from evenhand.study.tasks.effects.options import page_setting
 from evenhand.study.tasks.shared.protection import strategy_of
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -13,7 +14,7 @@ from evenhand.report.language import LANGUAGES, written_in
 from evenhand.report.words import epsilon_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 UNPROTECTED = "none"
 """The mechanism of a setting that protects nobody, and the value of an option that a setting lacks."""
@@ -140,6 +141,19 @@ class Cell:
         repeat = key.pop("repeat")
         epsilon = key.pop("epsilon")
         return cls(Setting(epsilon=None if epsilon is None else Fraction(epsilon), **key), repeat)
+
+
+def page_setting(settings: Sequence[Setting]) -> Setting:
+    """Return the setting that a page is about: of the epsilons nearest to 1, the first that is named.
+
+    It is fixed before results are seen. Of two epsilons as near, it is the smaller.
+    """
+
+    def distance(setting: Setting) -> tuple[float, float]:
+        epsilon = math.inf if setting.epsilon is None else float(setting.epsilon)
+        return (abs(math.log(epsilon)) if 0 < epsilon < math.inf else math.inf, epsilon)
+
+    return min(settings, key=distance)  # the first of those that are as near
 
 
 def canonical(value: Any) -> str:

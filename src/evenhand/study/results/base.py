@@ -66,10 +66,8 @@ class ResultData:
             for outcome in self.outcomes
             if outcome.cell.repeat >= first
         ]
-        counts = Counter(outcome.cell.setting for outcome in again)
-        if not again or min(counts.values()) < first:
-            return None
-        return type(self)(self.plan.with_(confirm=False), self.facts, again)
+        is_whole = set(Counter(outcome.cell.setting for outcome in again).values()) == {first}
+        return type(self)(self.plan.with_(confirm=False), self.facts, again) if is_whole else None
 
     @cached_property
     def failures(self) -> tuple[Outcome, ...]:
@@ -100,7 +98,8 @@ class ResultData:
             A mapping of some fields, such as ``{"mechanism": "grr", "epsilon": 1}``, or a short text, such as
             ``"grr uniform 1"`` or ``"unprotected"``. It must fit one setting and no other.
         """
-        return setting_of(given, self.settings, owner="Results.setting")
+        remedies = self.plan.remedies
+        return setting_of(given, self.settings, owner="Results.setting", remedies=remedies)
 
     def place(self, setting: Setting) -> int:
         """Return the place of a setting among :attr:`settings`."""

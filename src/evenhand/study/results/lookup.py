@@ -26,7 +26,12 @@ _SHOWN = 5
 
 
 def setting_of(
-    given: object, settings: Sequence[Setting], *, owner: str, parameter: str = "setting"
+    given: object,
+    settings: Sequence[Setting],
+    *,
+    owner: str,
+    parameter: str = "setting",
+    remedies: Collection[Setting] = (),
 ) -> Setting:
     """Return the one setting that fits.
 
@@ -36,6 +41,8 @@ def setting_of(
         The setting itself; its mechanism, epsilon and options, or some of them; or words that name them in
         any order, as in ``"grr uniform 1"``. ``"unprotected"`` is the setting without protection. Where
         several fit and all have the options of one of them and further ones, this one is meant.
+    remedies : collection of Setting
+        Those of the settings that nobody asked for: they are meant only if no other fits.
 
     Examples
     --------
@@ -62,6 +69,7 @@ def setting_of(
     else:
         must_be = "a Setting, a mapping of some of its fields, or words such as 'grr uniform 1'"
         refuse(parameter, owner, must_be, kind_of(given))
+    fitting = [setting for setting in fitting if setting not in remedies] or fitting
     return _only(fitting, settings, parameter=parameter, owner=owner, shown=shown)
 
 

@@ -230,7 +230,7 @@ class Results(ResultData):
             `a` minus `b`, with interval, how many pairs, and a sentence.
         """
         first, second = (
-            setting_of(given, self.settings, owner="compare", parameter=name)
+            setting_of(given, self.settings, owner="compare", parameter=name, remedies=self.plan.remedies)
             for name, given in (("a", a), ("b", b))
         )
         name = measure_named(measure, self.arrays.measures, parameter="measure", owner="compare")

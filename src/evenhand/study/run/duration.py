@@ -16,7 +16,7 @@ from evenhand.study.plan.cells import Cell, Setting
 from evenhand.study.run.attempt import execute
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from evenhand.study.plan.plan import Plan
     from evenhand.study.tasks.base import Prepared
@@ -169,6 +169,19 @@ def spell_expected(seconds: float) -> str:
     'about 2 to 3.5 min'
     """
     return f"about {spell_range(*round_range(seconds))}"
+
+
+def spell_remedies(plan: Plan, names: Mapping[str, str]) -> str:
+    """Return what a plan tries besides what was asked for, and that the best is run again.
+
+    Settings are told by their `names`, where they have any.
+    """
+    again = "what helps most is run again on fresh draws" if plan.confirm and not plan.task.is_exact else ""
+    told = "none but what is asked for" if plan.confirm else ""
+    if plan.remedies:
+        runs = counted(len(plan.remedies) * plan.repeats, "run")
+        told = f"{'; '.join(names.get(str(each)) or str(each) for each in plan.remedies)}: {runs}"
+    return "; ".join(filter(None, (told, again)))
 
 
 def grid_size(plan: Plan) -> str:

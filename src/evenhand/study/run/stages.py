@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evenhand.answer.telling import Telling
-from evenhand.study.page.wording import counted
 from evenhand.study.plan.cells import UNPROTECTED, Setting
-from evenhand.study.results.base import ResultData
 
 if TYPE_CHECKING:
     from evenhand.study.plan.cells import Cell
     from evenhand.study.plan.facts import Facts
     from evenhand.study.plan.plan import Plan
+    from evenhand.study.results.base import ResultData
 
 
 def add_remedies(plan: Plan, facts: Facts) -> Plan:
@@ -25,15 +24,6 @@ def add_remedies(plan: Plan, facts: Facts) -> Plan:
     found = plan.task.remedies(plan.task.find_page(asked), facts)
     new = [setting for setting in dict.fromkeys(found) if setting not in asked]
     return plan.with_(remedies=tuple(new[: len(asked)]), confirm=True)
-
-
-def spell_remedies(plan: Plan, facts: Facts) -> str:
-    """Return what is tried besides what was asked for, in words, and that the best is run again."""
-    again = "" if plan.task.is_exact else "; what helps most is run again on fresh draws"
-    names = plan.task.case(ResultData(plan, facts, ())).options
-    told = [names[str(each)].words if str(each) in names else str(each) for each in plan.remedies]
-    runs = f": {counted(len(told) * plan.repeats, 'run')}" if told else ""
-    return f"{'; '.join(told) or 'none but what is asked for'}{runs}{again}"
 
 
 def split_cells(plan: Plan) -> tuple[list[Cell], list[Cell], list[Cell]]:

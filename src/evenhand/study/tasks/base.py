@@ -23,8 +23,8 @@ from evenhand.errors import InvalidParameterError, PlanError
 from evenhand.report.language import LANGUAGES
 from evenhand.report.words import number
 from evenhand.study.page.words import words_in
+from evenhand.study.plan.cells import page_setting
 from evenhand.study.plan.script import ScriptCell, script_cells
-from evenhand.study.tasks.effects.options import page_setting
 from evenhand.study.tasks.measure import Measure, count_of
 
 if TYPE_CHECKING:
@@ -175,6 +175,10 @@ class Task(ABC):
     @abstractmethod
     def settings(self) -> Iterator[Setting]:
         """Yield every protected setting once."""
+
+    def name_setting(self, setting: Setting) -> str:
+        """Return a setting in words, as lists to choose from and tables have it."""
+        return str(setting)
 
     def is_first_step(self, setting: Setting) -> bool:  # noqa: ARG002 - for subclasses
         """Return whether a protected setting is without a remedy, so that a page may be about it."""

@@ -8,6 +8,8 @@ import pytest
 from evenhand.app.pages.glossary import WORDS
 from evenhand.app.tasks.registry import FORMS, form_of_kind
 from evenhand.study.plan.cells import Setting
+from evenhand.study.tasks.decide.task import DecideTask
+from evenhand.study.tasks.release.task import ReleaseTask
 
 TERMS_OF_CODE = re.compile(r"one-hot|\bbit(?:s)?\b vector|zhu20|\bhash|Hash|:math:|`")
 
@@ -42,10 +44,10 @@ def test_every_way_of_protecting_says_what_it_does_in_plain_words(kind):
     ],
 )
 def test_a_setting_of_a_decision_is_named_as_in_the_report(options, words):
-    form = form_of_kind("decide")
+    task = DecideTask(count="people")
 
-    assert form.name_setting(Setting("laplace", Fraction(1, 10), options)) == words
-    assert form.name_setting(Setting()) == "unprotected"
+    assert task.name_setting(Setting("laplace", Fraction(1, 10), options)) == words
+    assert task.name_setting(Setting()) == "unprotected"
 
 
 @pytest.mark.parametrize(
@@ -61,4 +63,4 @@ def test_a_setting_of_a_decision_is_named_as_in_the_report(options, words):
 )
 def test_a_setting_of_a_table_is_named_as_in_the_report(setting, words):
     """Two names for one thing, one of them code, make people look for a difference."""
-    assert form_of_kind("release").name_setting(setting) == words
+    assert ReleaseTask(["sex"]).name_setting(setting) == words

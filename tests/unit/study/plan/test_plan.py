@@ -32,7 +32,7 @@ plans = st.builds(
         amounts,
         splits=st.lists(st.sampled_from(SPLITS), min_size=1, unique=True),
         strategies=st.lists(st.sampled_from(["single", "independent", "combined"]), min_size=1, unique=True),
-        model=st.sampled_from(["gradient-boosting", "random-forest", "logistic"]),
+        model=st.sampled_from(["quick-boosting", "gradient-boosting", "random-forest", "logistic"]),
         parameters=st.sampled_from([{}, {"max_depth": 3}]),
         encoder=st.sampled_from(["narrow", "one-hot", "codes"]),
         folds=st.sampled_from([None, 5]),

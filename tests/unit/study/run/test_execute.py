@@ -19,6 +19,7 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
 from evenhand.study.run.attempt import execute
 from evenhand.study.run.prepare import prepare
+from evenhand.study.tasks import groups
 from evenhand.study.tasks.collect import execute as executing
 from evenhand.study.tasks.collect.execute import STEPS
 from evenhand.study.tasks.collect.task import CollectTask
@@ -31,6 +32,7 @@ from unit.study._small_studies import Recorder, people, plan
 GRR = report_setting("grr", Fraction(1), "uniform", "independent")
 OUE = report_setting("oue", Fraction(1), "uniform", "independent")
 SMALL = {
+    "quick-boosting": {},
     "gradient-boosting": {"max_iter": 20},
     "lightgbm": {"n_estimators": 20},
     "random-forest": {"n_estimators": 10, "max_depth": 3},
@@ -438,14 +440,14 @@ def test_measures_are_means_over_the_folds_in_which_they_are_defined(monkeypatch
     study = plan(task=CollectTask("grr", model="logistic", folds=4, splits="uniform"))
     prepared = prepare(study, frame=people())
     reports = []
-    real = executing.group_report
+    real = groups.group_report
 
     def noting(truth, labels, *rest, **more):
         made = real(truth, np.zeros_like(labels) if not reports else labels, *rest, **more)
         reports.append(made)
         return made
 
-    monkeypatch.setattr(executing, "group_report", noting)
+    monkeypatch.setattr(groups, "group_report", noting)
     outcome = execute(Cell(GRR, 0), plan=study, prepared=prepared)
     precision = [made.rates[0].precision for made in reports]
 

@@ -10,7 +10,9 @@ from attacks._study_cells import cheap, picky, small_plan
 from evenhand.errors import InvalidParameterError, PlanError, StudyStoreError
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
+from evenhand.study.results.results import Results
 from evenhand.study.run.events import Cancel, Cancelled, CellDone, CellFailed, Finished, StageDone, Started
+from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import Runner, follow
 from evenhand.study.store.canonical import canonical_table
 from evenhand.study.store.outcome import Failure, Outcome
@@ -55,6 +57,17 @@ def test_who_pays_is_known_after_the_first_stage():
 
     assert {float(outcome.cell.setting.epsilon or 0) for outcome in first.outcomes} == {0.0, 1.0}
     assert {float(cell.setting.epsilon) for cell in first.missing} == {2.0}
+
+
+def test_a_remedy_is_not_confirmed_before_all_fresh_repeats_are_in():
+    """A page that is read, or a study that is stopped, in the midst of it would confirm on a single draw."""
+    plan = small_plan([1], repeats=2).with_(confirm=True)
+    prepared = prepare(plan)
+    cells = (*plan.cells(), *plan.confirming_cells(plan.settings()))
+    outcomes = [cheap(cell, plan=plan, prepared=prepared) for cell in cells]
+
+    assert Results(plan, prepared.facts, outcomes[:-1]).fresh is None
+    assert len(Results(plan, prepared.facts, outcomes).fresh) == 4
 
 
 def test_a_quick_study_leaves_the_other_epsilons_for_later(tmp_path):

@@ -233,6 +233,10 @@ class DecideTask(Task):
         added = isinstance(parse_weight(self.weight, parameter="weight", owner=_OWNER), Sum)
         return f"{self.count} * ({self.weight})" if added else f"{self.count} * {self.weight}"
 
+    def name_setting(self, setting: Setting) -> str:
+        """Return a setting with what is done besides the noise, as the report has it."""
+        return setting_words(setting) if setting.is_protected else str(setting)
+
     def is_first_step(self, setting: Setting) -> bool:
         """Return whether a setting has the steps that were typed, and no mitigation."""
         return method_of(setting)[1] is None and ("post" in setting.options) == bool(self.post)

@@ -11,7 +11,7 @@ from evenhand.answer.effects import Observation, Option
 from evenhand.study.plan.cells import Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -20,19 +20,6 @@ if TYPE_CHECKING:
     Runs = NDArray[np.float64]
 
 BASELINE = Setting()
-
-
-def page_setting(settings: Sequence[Setting]) -> Setting:
-    """Return the setting that a page is about: of the epsilons nearest to 1, the first that is named.
-
-    It is fixed before results are seen. Of two epsilons as near, it is the smaller.
-    """
-
-    def distance(setting: Setting) -> tuple[float, float]:
-        epsilon = math.inf if setting.epsilon is None else float(setting.epsilon)
-        return (abs(math.log(epsilon)) if 0 < epsilon < math.inf else math.inf, epsilon)
-
-    return min(settings, key=distance)  # the first of those that are as near
 
 
 def options_of(

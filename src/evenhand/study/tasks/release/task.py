@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,6 +18,7 @@ from evenhand.study.tasks.release.measures import GROUP_NUMBERS, RELEASE_MEASURE
 from evenhand.study.tasks.shared.fields import distinct, epsilons_of, several, share, typed_list
 from evenhand.study.tasks.shared.parts import overlap_of
 from evenhand.study.tasks.shared.table_mechanisms import JOIN, NO_STEPS, UNITS, table_setting
+from evenhand.study.tasks.shared.wording import mechanism_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -152,6 +153,10 @@ class ReleaseTask(Task):
             for post in (None, *(self.compare_post if noisy else ())):
                 for epsilon in self.epsilons if mechanism.takes_epsilon else (None,):
                     yield table_setting(mechanism, epsilon, post=post)
+
+    def name_setting(self, setting: Setting) -> str:
+        """Return a setting with its parameters in words, as the report has them."""
+        return str(replace(setting, label=mechanism_name(setting)))
 
     def post_of(self, setting: Setting) -> tuple[str, ...]:
         """Return the steps of post-processing of a setting, in order."""

@@ -10,7 +10,7 @@ from evenhand.collect import strategy_for
 from evenhand.collect.protocols.registry import auto_name
 from evenhand.engine import privatize_file
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study import CollectTask
+from evenhand.study import CollectTask, DataSource, Plan
 from evenhand.study.tasks.collect.prepare import fit_protocols
 from evenhand.study.tasks.shared.protection import strategy_of
 
@@ -79,3 +79,17 @@ def test_combinations_are_reported_by_grr_where_the_protocol_is_auto(protocols, 
     settings = CollectTask(protocols, 1, strategies="combined").settings()
 
     assert [setting.mechanism for setting in settings] == expected
+
+
+def test_an_audit_trains_the_quick_model_unless_told():
+    assert CollectTask().model == "quick-boosting"
+
+
+def test_a_plan_file_that_names_no_model_means_what_it_meant_before_there_was_a_quick_one():
+    """Otherwise a study that was written by hand gives other numbers after an update."""
+    written = Plan(data=DataSource(dataset="causal"), task=CollectTask()).to_toml()
+    older = written.replace('model = "quick-boosting"\n', "")
+
+    assert older != written
+    assert Plan.from_toml(older).task.model == "gradient-boosting"
+    assert Plan.from_toml(written).task.model == "quick-boosting"

@@ -28,7 +28,7 @@ from unit.study._page_studies import crossed_schema, made, remedies_of, schema_o
 pytestmark = pytest.mark.usefixtures("undrawn")
 
 SPLIT, JOINT, OPTIMAL = "GRR, optimal split", "GRR, combined", "OPTIMAL, uniform split"
-PARITY = "GRR, uniform split, parity"
+PAGE, PARITY = "GRR, uniform split", "GRR, uniform split, parity"
 
 
 def names(found):
@@ -265,6 +265,15 @@ def test_parity_that_takes_from_somebody_is_not_said_to_help():
         "Parity would need everybody's true group, and men are worse off by 149 of 1,000.",
         "Parität bräuchte die wahre Gruppe aller, und men stehen um 149 von 1.000 schlechter.",
     ]
+
+
+def test_short_words_mean_what_was_asked_for_and_a_remedy_only_if_nothing_else_fits():
+    """Words that fitted one setting would fit several as soon as remedies are tried."""
+    results = study(rates())
+    assert str(results.setting("grr 1")) == str(results.setting({"mechanism": "grr"})) == f"{PAGE}, ε = 1"
+    assert str(results.setting("optimal uniform")) == f"{OPTIMAL}, ε = 1"
+    assert str(results.setting("parity")) == f"{PARITY}, ε = 1"
+    assert results.compare("grr", "optimal uniform").pairs == 8
 
 
 def test_parity_promises_nothing_and_has_no_command():

@@ -219,6 +219,7 @@ def test_rights_of_many_places_are_told_by_size():
             assert row["after"] == pytest.approx(1000 * part["refused"] / part["holding"], abs=1e-6)
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("task", [
     decide.money_task(groups=[], epsilons=[0.2, 1], mitigations=["linear-proxy"]),
     decide.money_task(groups=[], epsilons=[0.01, 0.02], post=["nonnegative"], mitigations=["linear-proxy"]),
