@@ -199,7 +199,7 @@ def smallest_epsilon(steps: tuple[Step, ...]) -> Step | None:
 def _is_known(table: EffectTable, name: str) -> bool:
     """Return whether an option was run, and it is known how often it pays below zero, where it pays."""
     billed = table.by_key.get((name, EVERYBODY, "billed"))
-    was_run = any(np.isfinite(seen.after).any() for seen in table.by_option[name])
+    was_run = any(seen.is_stored for seen in table.by_option[name])
     return was_run and (billed is None or billed.is_stored)
 
 

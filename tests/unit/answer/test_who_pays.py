@@ -330,8 +330,8 @@ def test_a_remedy_with_a_weaker_guarantee_is_no_candidate():
 
 def test_a_remedy_that_was_not_run_yet_is_not_said_to_help_little():
     """After the first stage the page would say that no remedy tried helps, before any was tried."""
-    rows = [see("a", "selected", 200, 300), see("a", "selected", math.nan, 300, option="cure")]
-    made = table(*rows, options=(remedy(),))
+    nothing = Observation("cure", "a", "selected", np.array([]), np.array([]), 1_000.0)
+    made = table(see("a", "selected", 200, 300), nothing, options=(remedy(),))
 
     assert choose_remedy(made, find_payers(made)).trials == ()
 
