@@ -9,6 +9,7 @@ import pytest
 
 from browser._harness import Serving, cookies_of, is_worker, settle, wait_until
 from browser._steps import (
+    RUN_SECONDS,
     ask,
     choose_dataset,
     describe,
@@ -19,6 +20,7 @@ from browser._steps import (
     start_study,
     study_of,
     take_all,
+    wait_for_answer,
     wait_for_step,
     wait_until_finished,
 )
@@ -172,3 +174,23 @@ def test_a_killed_workbench_loses_no_finished_run(browser, own_serving, visit_wi
 
     page.click("#go-on")
     wait_until_finished(page)
+
+
+def test_the_answer_so_far_is_on_show_while_the_study_runs_and_then_the_whole(own):
+    """Who pays is known after the first stage; nobody should wait for the last run to read it."""
+    _, visit = own
+    page = visit.page
+    start_long_study(page, repeats="20")
+    page.wait_for_selector("#answer-so-far")
+    assert page.locator("#answer-so-far").inner_text()
+    page.click("#see-so-far")
+    wait_for_answer(page)
+
+    assert "A first look" in page.locator("#page").inner_text()
+    assert page.locator("#to-run").count() == 1
+    assert page.locator("#apply, #take-along").count() == 0
+
+    page.wait_for_selector("#take-along", timeout=RUN_SECONDS * 1000)  # by itself, as the last run is in
+    settle(page)
+    assert "A first look" not in page.locator("#page").inner_text()
+    assert page.locator("#apply").count() == 1

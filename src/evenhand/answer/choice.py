@@ -197,9 +197,10 @@ def smallest_epsilon(steps: tuple[Step, ...]) -> Step | None:
 
 
 def _is_known(table: EffectTable, name: str) -> bool:
-    """Return whether it is known how often an option pays below zero, where it pays."""
+    """Return whether an option was run, and it is known how often it pays below zero, where it pays."""
     billed = table.by_key.get((name, EVERYBODY, "billed"))
-    return billed is None or billed.is_stored
+    was_run = any(seen.is_stored for seen in table.by_option[name])
+    return was_run and (billed is None or billed.is_stored)
 
 
 def _try(

@@ -328,6 +328,14 @@ def test_a_remedy_with_a_weaker_guarantee_is_no_candidate():
     assert choose_remedy(made, find_payers(made)).trials == ()
 
 
+def test_a_remedy_that_was_not_run_yet_is_not_said_to_help_little():
+    """After the first stage the page would say that no remedy tried helps, before any was tried."""
+    nothing = Observation("cure", "a", "selected", np.array([]), np.array([]), 1_000.0)
+    made = table(see("a", "selected", 200, 300), nothing, options=(remedy(),))
+
+    assert choose_remedy(made, find_payers(made)).trials == ()
+
+
 def test_remedies_that_tie_are_all_named_the_simplest_first():
     rows = [see("a", "selected", 200, 300)]
     rows += [see("a", "selected", 295, 300, option=name) for name in ("gentle", "second")]

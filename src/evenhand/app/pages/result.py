@@ -101,7 +101,8 @@ def _show(study: str, view: ResultView, *, waits: bool, is_busy: bool = False) -
         note(
             "warn",
             tags.p(
-                tags.b(f"{view.done:,} of {view.total:,} runs {'is' if view.done == 1 else 'are'} in. "),
+                tags.b("A first look. "),
+                f"{view.done:,} of {view.total:,} runs {'is' if view.done == 1 else 'are'} in. "
                 "The answer may change when the others are.",
             ),
         )

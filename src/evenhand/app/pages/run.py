@@ -26,7 +26,7 @@ from evenhand.app.pages.parts import (
 from evenhand.app.pages.visit import count
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from evenhand.app.pages.visit import Visit
     from evenhand.app.state.jobs import RunState
@@ -56,7 +56,6 @@ def draw(visit: Visit, study: str) -> TagList:
 
 def add_outputs(visit: Visit) -> None:
     """Add the parts of the page that follow the run."""
-    news: reactive.Value[tuple[str, str]] = reactive.Value(("", ""), name="news")
 
     @reactive.calc
     def state() -> RunState | None:
@@ -84,14 +83,6 @@ def add_outputs(visit: Visit) -> None:
         found = state()
         return None if found is None else draw_progress(visit.address.study, found)
 
-    @reactive.effect
-    def _() -> None:
-        news.set(find_news(visit.address.study, state()))
-
-    @render.ui
-    def so_far() -> Tag | None:
-        return draw_so_far(*news())
-
     @render.ui
     def first_results() -> Tag | None:
         return draw_first(state())
@@ -99,6 +90,22 @@ def add_outputs(visit: Visit) -> None:
     @render.ui
     def queue() -> TagList | None:
         return None if state() is None else draw_queue(visit)
+
+    _add_so_far(visit, state)
+
+
+def _add_so_far(visit: Visit, state: Callable[[], RunState | None]) -> None:
+    """Add the answer so far, which is drawn, and read out, only when it changes."""
+    news: reactive.Value[tuple[str, str]] = reactive.Value(("", ""), name="news")
+
+    @reactive.effect
+    def _() -> None:
+        found = state()
+        news.set((visit.address.study, found.so_far) if found is not None and found.is_busy else ("", ""))
+
+    @render.ui
+    def so_far() -> Tag | None:
+        return draw_so_far(*news())
 
 
 def headline_words(state: RunState) -> str:
@@ -207,11 +214,6 @@ def draw_first(state: RunState | None) -> Tag | None:
         else None,
         id="first-results",
     )
-
-
-def find_news(study: str, state: RunState | None) -> tuple[str, str]:
-    """Return a study that runs and what its finished stages answer; nothing where there is no answer."""
-    return (study, state.so_far) if state is not None and state.is_busy else ("", "")
 
 
 def draw_so_far(study: str, answer: str) -> Tag | None:
