@@ -235,9 +235,27 @@ def announce_plan(run: StudyRun) -> Plan:
 
 
 def plan_remedies(run: StudyRun, facts: Facts) -> Plan:
-    """Return the plan with remedies, unless they are not wanted; a plan from a file has its own."""
-    is_new = run.typed.get("plan") is None and not run.typed.get("no_remedies", True)
-    return add_remedies(run.plan, facts) if is_new else run.plan
+    """Return the plan with remedies, unless they are not wanted; a plan from a file says whether they are."""
+    if run.typed.get("no_remedies", True):
+        return run.plan.with_(remedies=(), confirm=False)
+    is_wanted = run.typed.get("plan") is None or run.plan.confirm
+    return add_remedies(run.plan, facts) if is_wanted else run.plan
+
+
+def keep_remedies(run: StudyRun) -> Plan:
+    """Return the plan of a study that goes on, with the remedies that it tries, and those of new settings."""
+    plan, database = run.plan, run.folder / "study.db"
+    if run.typed.get("no_remedies", True) or not os.path.lexists(database) or not Store.count_results(run.folder):
+        return plan
+    with Store.open(run.folder) as store:
+        earlier, facts = store.plan, store.facts
+    if plan.task.kind != earlier.task.kind:
+        return plan
+    asked = {*plan.task.settings()}
+    kept = tuple(each for each in earlier.remedies if each not in asked)
+    plan = plan.with_(remedies=kept, confirm=earlier.confirm)
+    is_same = asked == {*earlier.task.settings()}
+    return plan if is_same or not plan.confirm else add_remedies(plan, facts)
 
 
 def announce_remedies(run: StudyRun, plan: Plan, facts: Facts) -> None:

@@ -28,6 +28,7 @@ from evenhand.cli.study import (
     choose_engine,
     choose_folder,
     follow_run,
+    keep_remedies,
     load_plan,
     shorten_path,
     spell_engine,
@@ -207,8 +208,7 @@ class TaskCommand:
         if typed["out"] is None and not resume and folder != Path(self.folder):
             terminal.say("Note", f"{self.folder} holds results already: these go to {folder}.")
         run = StudyRun(terminal, typed, folder, plan, frame, workers)
-        if not resume:
-            run = replace(run, plan=self.announce(run))
+        run = replace(run, plan=keep_remedies(run) if resume else self.announce(run))
         spoken = f" --language {typed['language']}" if typed["language"] else ""
         again = f"{self.name or 'audit'} --resume{self.repeat_options(typed)}{spell_engine(typed)}{spoken}"
         warn_of_open_network(terminal, typed)
@@ -238,6 +238,7 @@ class TaskCommand:
         plan, frame = load_plan(terminal, typed, path, kind=self.kind, fixed=fixed)
         if any(is_typed(typed[name]) for name in self.applied):
             plan = self.change_plan(plan, typed)
+            plan = plan if typed["resume"] else plan.with_(remedies=())  # which were those of other settings
         return change_schema(plan, typed), frame
 
     def finish(

@@ -198,6 +198,9 @@ class Plan:
         """
         if "task" in changes and self.measures == tuple(self.task.measures):
             changes = {"measures": (), **changes}  # all of the other task's, as all of this one's
+        if isinstance(changes.get("task"), Task):
+            asked = {*changes["task"].settings()}
+            changes = {"remedies": tuple(each for each in self.remedies if each not in asked), **changes}
         return replace(self, **changes)
 
     def _repr_html_(self) -> str:

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 def add_remedies(plan: Plan, facts: Facts) -> Plan:
     """Return a plan that also tries what its task knows to be fairer, and confirms what it recommends.
 
-    There are at most as many remedies as settings that were asked for.
+    There are at most as many remedies as settings that were asked for; those that the plan has are kept.
     """
     asked = [setting for setting in plan.settings() if setting not in plan.remedies]
     found = plan.task.remedies(plan.task.find_page(asked), facts)
-    new = [setting for setting in dict.fromkeys(found) if setting not in asked]
-    return plan.with_(remedies=tuple(new[: len(asked)]), confirm=True)
+    new = [setting for setting in dict.fromkeys((*plan.remedies, *found)) if setting not in asked]
+    return plan.with_(remedies=tuple(new[: max(len(asked), len(plan.remedies))]), confirm=True)
 
 
 def split_cells(plan: Plan) -> tuple[list[Cell], list[Cell], list[Cell]]:

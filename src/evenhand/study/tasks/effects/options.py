@@ -74,8 +74,10 @@ def measure_runs(results: ResultData, setting: Setting, measure: str) -> Runs:
 
 
 def group_runs(results: ResultData, setting: Setting, group: str, rate: str) -> Runs:
-    """Return a number of a group under a setting in each repeat."""
+    """Return a number of a group under a setting in each repeat; NaN before any run has told it."""
     arrays = results.arrays
+    if group not in arrays.groups or rate not in arrays.rates:
+        return np.full(arrays.of_groups.shape[1], np.nan)
     at = arrays.groups.index(group), arrays.rates.index(rate)
     runs: Runs = arrays.of_groups[results.place(setting), :, at[0], at[1]]
     return runs
