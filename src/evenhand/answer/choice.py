@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from evenhand.answer.status import Effect
 
 Test = Literal["usable", "no new harm", "the right harm", "costs"]
-Tag = Literal["recommended", "trade-off", "no clear help", "not usable", "needs the true group"]
+Tag = Literal[
+    "recommended", "not confirmed", "trade-off", "no clear help", "not usable", "needs the true group"
+]
 
 _ONE_ANSWER = 0.98
 
@@ -93,6 +95,11 @@ class Choice:
         """The remedy to use."""
         return next(iter(self.recommended), None)
 
+    @property
+    def may_help(self) -> bool:
+        """Return whether a remedy would help with the true groups, or helped before it was run again."""
+        return any(trial.tag in ("needs the true group", "not confirmed") for trial in self.trials)
+
     def find_least(self, tag: Tag) -> Trial | None:
         """Return the remedy of a tag that leaves the worst-off with the least harm."""
         found = (trial for trial in self.trials if trial.tag == tag)
@@ -131,10 +138,15 @@ def choose_remedy(table: EffectTable, verdict: Verdict, costs: CostLimits | None
         return choice
     return Choice(
         (again,) if again.tag == "recommended" else (),
-        tuple(again if each is picked else each for each in choice.trials),
+        tuple(again if each is picked else _doubt(each) for each in choice.trials),
         again.option.name,
         misled=is_use and again.tag != "recommended",
     )
+
+
+def _doubt(trial: Trial) -> Trial:
+    """Return a trial that passed at first, as it is told beside one that was judged by fresh repeats."""
+    return replace(trial, tag="not confirmed") if trial.tag == "recommended" else trial
 
 
 def _choose(table: EffectTable, own: Observation, costs: CostLimits | None) -> Choice:

@@ -269,7 +269,7 @@ def _head_choice(telling: Telling, *, has_curve: bool) -> str:
     if choice.first:
         return say("choice.heading_use", R=telling.option(choice.first.option.name).words)
     if choice.trials:
-        return say("choice.heading_none")
+        return say("choice.heading_misled" if choice.misled else "choice.heading_none")
     return _head_epsilon(telling) if has_curve else ""
 
 

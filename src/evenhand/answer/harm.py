@@ -48,8 +48,8 @@ class Verdict:
     `trouble` is what makes the page's option useless. `payers` are the worst-off first, with those that are
     not clearly different from it; `is_everybody` tells that every judged group has a clear harm. Where nobody
     pays, `worst` has the largest bound. `open` rows forbid "nobody", `unjudged` ones have too few people.
-    `maybe_worse` are the open rows whose group may lack more than the first payer, the largest estimate
-    first: to name that payer alone would mislead.
+    `maybe_worse` are the open rows of other groups that may lack more than the first payer, the largest
+    estimate first: to name that payer alone would mislead.
     """
 
     state: State
@@ -101,11 +101,17 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
         unjudged=tuple(row for row in harmful if row.status == "unjudged"),
         maybe_worse=tuple(
             sorted(
-                (row for row in still_open if named and not _bound_of(table, row) <= named[0].amount),
+                (row for row in still_open if _may_be_worse(table, row, named)),
                 key=lambda row: -_lack_of(table, row),
             )
         ),
     )
+
+
+def _may_be_worse(table: EffectTable, row: Effect, named: list[Payer]) -> bool:
+    """Return whether an open row is of a group that is not named and may lack more than the first payer."""
+    is_other = bool(named) and row.group not in {payer.row.group for payer in named}
+    return is_other and not _bound_of(table, row) <= named[0].amount
 
 
 def _is_stored(table: EffectTable) -> bool:

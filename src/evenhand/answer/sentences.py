@@ -51,7 +51,14 @@ def say_verdict(telling: Telling) -> str:
         why = "repeats"
     elif telling.lead is not None and (side := side_in_each(telling.table, telling.lead)):
         return say(f"verdict.unsure_{side}", **telling.named([telling.lead.group]))
+    elif any(_is_clearly_harmed(row) for row in telling.open):
+        why = "small"
     return say(f"verdict.unsure_{why}")
+
+
+def _is_clearly_harmed(row: Effect) -> bool:
+    """Return whether limits leave out that a group lacks nothing, whether by what matters or not."""
+    return row.lack > 0 and (row.low > 0 or row.high < 0)
 
 
 def _say_who_pays(telling: Telling) -> str:
@@ -77,7 +84,7 @@ def _say_who_pays(telling: Telling) -> str:
             slots |= {"R": telling.option(trade_off.option.name).words}
     elif found.maybe_worse:
         key = "maybe"
-    elif telling.choice.trials and not telling.choice.find_least("needs the true group"):
+    elif telling.choice.trials and not telling.choice.may_help:
         key = "helpless"
     elif _others(telling):
         key = "most"
@@ -129,8 +136,7 @@ def _who_pays(telling: Telling) -> str:
     if found.is_everybody and len(telling.harmed) > 1:
         return say("verdict.everybody" if others else "verdict.everybody_alike", **telling.named(groups))
     is_missing = telling.verb == "missing"
-    worse = {row.group for row in found.maybe_worse} - set(groups)
-    maybe = list(dict.fromkeys(row.group for row in found.maybe_worse if row.group in worse))
+    maybe = list(dict.fromkeys(row.group for row in found.maybe_worse))
     maybe, others = ([], []) if is_missing else (maybe, others)
     crossed = set(telling.harmed) - {*groups, *others}
     gains = list(dict.fromkeys(row.group for row in telling.gains if not crossed))

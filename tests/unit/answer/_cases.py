@@ -74,6 +74,18 @@ def hiring():
         ),
     )
     yield (
+        "the first look misled, and another remedy was not run again",
+        make(
+            *cured,
+            rows("selected", option="parity", women=(135, 173), men=(232, 231)),
+            fresh=(
+                rows("selected", women=(50, 170), men=(238, 230)),
+                rows("selected", option="cure", women=(54, 170), men=(232, 230)),
+            ),
+            options=(CURE, PARITY),
+        ),
+    )
+    yield (
         "on fresh repeats a remedy harms somebody",
         make(
             *cured,
@@ -232,6 +244,7 @@ def quiet():
     )
     yield "equal repeats with a change", make(runs("women", "selected", [150] * 10, 173), men)
     yield "a loss is possible, and so is none", make(see("women", "selected", 169, 173, wiggle=25), men)
+    yield "a loss is clear, but perhaps too small", make(see("women", "selected", 164, 173, wiggle=6), men)
     yield (
         "a loss is likely, but not clear",
         make(

@@ -48,6 +48,24 @@ def test_a_remedy_that_fails_on_fresh_repeats_is_not_recommended(again, other, t
     assert [trial.tag for trial in choice.trials] == [tag]
 
 
+def test_what_passed_at_first_and_was_not_run_again_is_not_called_recommended():
+    """If it were, the list of remedies would recommend what the sentence above it does not."""
+    names = {"cure": (300, 201), "second": (280, None)}
+    first, fresh = (
+        _table(
+            see("a", "selected", 200, 300),
+            *(see("a", "selected", each[at], 300, option=name) for name, each in names.items() if each[at]),
+            options=tuple(map(remedy, names)),
+        )
+        for at in (0, 1)
+    )
+    choice = choose_remedy(replace(first, fresh=fresh), find_payers(first))
+
+    assert (choice.first, choice.misled) == (None, True)
+    assert [trial.tag for trial in choice.trials] == ["no clear help", "not confirmed"]
+    assert [trial.tag for trial in choose_remedy(first, find_payers(first)).trials] == ["recommended"] * 2
+
+
 def test_a_trade_off_stays_one_whatever_fresh_repeats_say():
     """It harmed somebody at first: to pass once of twice is no proof that it harms nobody."""
     tables = [

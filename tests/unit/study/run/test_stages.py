@@ -113,7 +113,8 @@ def test_a_remedy_that_helped_by_chance_is_not_recommended():
     view = runner.results.view()
 
     assert view.recommended == ""
-    assert view.what_to_do.text == "Nothing yet: answers together helped at first, but not on fresh repeats."
+    told = "Nothing yet: answers together helped at first, but not clearly on fresh repeats."
+    assert view.what_to_do.text == told
 
 
 def test_nothing_is_run_again_where_no_remedy_helps():
