@@ -13,11 +13,11 @@ from evenhand.answer.sentences import (
     find_settling,
     say_curve,
     say_how_much,
-    say_verdict,
     say_what_to_do,
     say_who,
 )
 from evenhand.answer.telling import Telling
+from evenhand.answer.verdicts import say_verdict
 from evenhand.answer.view import RemedyLine, View
 from evenhand.report.language import written_in
 from evenhand.report.marks import EffectPanel, EffectRow, LackCurve, Lacking, Stage

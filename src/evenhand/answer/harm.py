@@ -49,7 +49,8 @@ class Verdict:
     not clearly different from it; `is_everybody` tells that every judged group has a clear harm. Where nobody
     pays, `worst` has the largest bound. `open` rows forbid "nobody", `unjudged` ones have too few people.
     `maybe_worse` are the open rows of other groups that may lack more than the first payer, the largest
-    estimate first: to name that payer alone would mislead.
+    estimate first: to name that payer alone would mislead. Where nobody can be named, `unnamed` are the
+    crossings with a clear harm that are not clearly worse than their margins, the worst-off first.
     """
 
     state: State
@@ -60,6 +61,7 @@ class Verdict:
     open: tuple[Effect, ...]
     unjudged: tuple[Effect, ...]
     maybe_worse: tuple[Effect, ...]
+    unnamed: tuple[Effect, ...] = ()
 
 
 def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> Verdict:
@@ -72,11 +74,11 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
     ]
     level = family_level(table, [table.page])
     harmed = {(row.group, row.effect) for row in harmful if row.is_harm}
-    harms = (_payer(table, row) for row in harmful if row.is_harm)
-    payers = sorted(
-        (payer for payer in harms if _may_be_named(table, payer, harmed, level)),
+    harms = sorted(
+        (_payer(table, row) for row in harmful if row.is_harm),
         key=lambda payer: (payer.tier, -payer.low, -payer.amount, payer.row.group),
     )
+    payers = [payer for payer in harms if _may_be_named(table, payer, harmed, level)]
     named = _name_equals(table, payers, level)
     trouble = find_trouble(table, table.page)
     if any(payer.tier < 0 for payer in named):
@@ -105,6 +107,7 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
                 key=lambda row: -_lack_of(table, row),
             )
         ),
+        unnamed=tuple(each.row for each in harms if state == "unsure" and each.row.group in table.margins),
     )
 
 

@@ -1,4 +1,4 @@
-"""The verdict and the three sentences: who pays, how much, and what to do.
+"""The three sentences: who pays, how much, and what to do.
 
 A sentence has at most 20 words and two numbers; intervals, second effects and tests stand in its details. No
 sentence says more than the rows behind it: "pays" needs a clear harm, "nobody" needs every harm bounded, and
@@ -14,6 +14,7 @@ from evenhand.answer.choice import changes_given, smallest_epsilon
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE
 from evenhand.answer.harm import changes_of, side_in_each
 from evenhand.answer.prices import say_cost, say_next_steps, say_price, say_useless
+from evenhand.answer.verdicts import find_others
 from evenhand.answer.view import Sentence
 from evenhand.report.words import capital, epsilon_of, listed, number
 
@@ -22,73 +23,8 @@ if TYPE_CHECKING:
     from evenhand.answer.telling import Telling
 
 _MOST_DETAILS = 8
-_MOST_OF_IT = 0.5
 _FEW_REPEATS, _MOST_REPEATS = 10, 500
 _WORDS_OF_TWO = 6  # for each of two lists of groups in one sentence
-
-
-def say_verdict(telling: Telling) -> str:
-    """Return the verdict."""
-    found, say = telling.verdict, telling.say
-    if found.trouble:
-        missing = [payer.row.group for payer in found.payers if payer.tier < 0]
-        slots = telling.named(missing) if missing else {}
-        between = telling.case.is_between_groups and found.trouble[0] == "dead"
-        key = f"verdict.{found.trouble[0].replace(' ', '_')}"
-        return say("verdict.dead_decisions" if between else key, **slots)
-    if found.state == "pays":
-        return _say_who_pays(telling)
-    if found.state == "nobody":
-        if found.worst is None or found.worst.bound <= 0:
-            return say("verdict.nobody", **telling.named([]))
-        return say(f"verdict.nobody_{telling.verb}", amount=telling.bound(found.worst))
-    why = "open"
-    if not telling.harmful or all(row.status == "not stored" for row in telling.harmful):
-        why = "stored"
-    elif not found.open:
-        why = "few"
-    elif telling.case.repeats == 1 and any(row.basis.startswith("repeats") for row in telling.harmful):
-        why = "repeats"
-    elif telling.lead is not None and (side := side_in_each(telling.table, telling.lead)):
-        return say(f"verdict.unsure_{side}", **telling.named([telling.lead.group]))
-    elif any(_is_clearly_harmed(row) for row in telling.open):
-        why = "small"
-    return say(f"verdict.unsure_{why}")
-
-
-def _is_clearly_harmed(row: Effect) -> bool:
-    """Return whether limits leave out that a group lacks nothing, whether by what matters or not."""
-    return row.lack > 0 and (row.low > 0 or row.high < 0)
-
-
-def _say_who_pays(telling: Telling) -> str:
-    """Return the verdict on the payers: whether it can be undone, and at whose cost."""
-    found = telling.verdict
-    first, use, trade_off = found.payers[0], telling.choice.first, telling.choice.find_least("trade-off")
-    slots = telling.named(payer.row.group for payer in found.payers) | {
-        "P": telling.case.protection or telling.words.say("default.protection")
-    }
-    key = "pays"
-    if use is not None:
-        most = use.relief.mean >= _MOST_OF_IT * first.amount
-        key = "undone" if most else "helped"
-    elif found.is_everybody and len(telling.harmed) > 1:
-        key = "everybody_alike" if len(found.payers) == len(telling.harmed) else "everybody"
-    elif trade_off is not None:
-        key, unit = "costly", EFFECTS[first.row.effect].unit
-        alike = [each for each in trade_off.harmed if EFFECTS[each.lead.effect].unit == unit]
-        worst = max(alike, key=lambda each: each.limits.mean, default=None)
-        if worst is not None and worst.limits.mean > first.amount:
-            key = "trade_off"
-            slots |= telling.named([worst.lead.group], slot="H")
-            slots |= {"R": telling.option(trade_off.option.name).words}
-    elif found.maybe_worse:
-        key = "maybe"
-    elif telling.choice.trials and not telling.choice.may_help:
-        key = "helpless"
-    elif _others(telling):
-        key = "most"
-    return telling.say(f"verdict.{key}", **slots)
 
 
 # --- who --------------------------------------------------------------------------------------------
@@ -119,19 +55,24 @@ def _who_unsure(telling: Telling) -> str:
     found, say, lead = telling.verdict, telling.say, telling.lead
     if lead is None or all(row.status == "not stored" for row in telling.harmful):
         return say("who.not_stored")
+    groups = dict.fromkeys(row.group for row in telling.open)
+    if found.unnamed:
+        named = telling.named([found.unnamed[0].group], words=_WORDS_OF_TWO)
+        others = telling.named(groups, slot="H", words=_WORDS_OF_TWO)
+        return say("who.unclear" if groups else "who.alone", **named, **others)
     if not found.open:
         largest = max(found.unjudged, key=lambda row: _tested(telling, row))
         tested = _tested(telling, largest)
         if tested >= FEWEST_PEOPLE:
             return say("who.few_others", n=FEWEST_PEOPLE, **telling.slots(largest.group))
         return say("who.few_all", p=tested, **telling.slots(largest.group))
-    return say("who.open", **telling.named(dict.fromkeys(row.group for row in telling.open)))
+    return say("who.open", **telling.named(groups))
 
 
 def _who_pays(telling: Telling) -> str:
     found, say = telling.verdict, telling.say
     groups = [payer.row.group for payer in found.payers]
-    others = _others(telling)
+    others = find_others(telling)
     open_groups = list(dict.fromkeys(row.group for row in telling.open if row.group not in telling.harmed))
     if found.is_everybody and len(telling.harmed) > 1:
         return say("verdict.everybody" if others else "verdict.everybody_alike", **telling.named(groups))
@@ -150,13 +91,6 @@ def _who_pays(telling: Telling) -> str:
     is_alone = len(judged) == len(groups) or telling.case.is_between_groups or crossed or found.unjudged
     told = say("verdict.pays" if is_alone else "who.alone", **telling.named(groups))
     return f"{told.removesuffix('.')}{_few_words(telling)}."
-
-
-def _others(telling: Telling) -> list[str]:
-    """Return who has a clear harm and is not named, without the crossings of those who have."""
-    named = {payer.row.group for payer in telling.verdict.payers}
-    margins, harmed = telling.table.margins, set(telling.harmed)
-    return [each for each in telling.harmed if each not in named and not set(margins.get(each, ())) & harmed]
 
 
 def _who_details(telling: Telling) -> list[str]:
@@ -193,7 +127,7 @@ def tell_row(telling: Telling, row: Effect) -> str:
     if EFFECTS[row.effect].unit == "of 100 releases" or row.effect == "refused":
         words = f"{telling.word(row.effect)}, {words}"
     if row.status in ("open", "none") and not row.basis.startswith("exact") and row.low < 0 < row.high:
-        words = telling.say("picture.no_change")
+        words = f"{telling.word(row.effect)}, {telling.say('picture.no_change')}"
     limits = telling.limits(row.effect, scale * row.low, scale * row.high)
     return telling.say("detail.row", words=words, limits=limits, **slots)
 
@@ -209,7 +143,7 @@ def say_how_much(telling: Telling) -> Sentence:
     if lead is None or lead.status == "not stored":
         unknown = f"{capital(say('picture.not_stored'))}."
         return Sentence(say("how.nothing") if found.state == "nobody" else unknown, ())
-    if found.payers or found.trouble:
+    if found.payers or found.trouble or found.unnamed:
         return _how_much_is_lacking(telling, lead)
     if found.state == "nobody":
         return _how_little(telling, lead)
@@ -354,9 +288,12 @@ def _take(telling: Telling) -> str:
     """Return what would settle every open row: more repeats, or more people of who takes most."""
     say, found = telling.say, telling.verdict
     rows = [row for row in found.open if row.status != "not stored"]
-    if not rows:
+    if not rows and not found.unnamed:
         return say("do.few") if found.unjudged and not found.open else f"{say('default.again')}."
-    if all(telling.seen(row).spread == "none" and row.basis.startswith("repeats") for row in rows):
+    if all(
+        telling.seen(row).spread == "none" and row.basis.startswith("repeats")
+        for row in rows or found.unnamed
+    ):
         return say("do.uncalibrated")
     needs = _people_to_settle(telling)
     if more := _repeats_to_settle(telling, needs):
@@ -386,7 +323,7 @@ def _repeats_to_settle(telling: Telling, needs: list[tuple[Effect, float]]) -> i
 def find_settling(telling: Telling) -> dict[str, str]:
     """Return the option of the same study by which the third sentence is done: repeats, or an epsilon."""
     told, say = _what_to_do(telling), telling.say
-    more = _repeats_to_settle(telling, _people_to_settle(telling)) if telling.verdict.open else 0
+    more = _repeats_to_settle(telling, _people_to_settle(telling)) if telling.verdict.state == "unsure" else 0
     if more and told == say("do.repeats", n=more):
         return {"--repeats": str(telling.case.repeats + more)}
     step = smallest_epsilon(telling.steps)

@@ -493,4 +493,4 @@ class Telling:
         if found.state == "nobody":
             return found.worst or next(iter(self.gains), None)
         smallest = sorted(found.unjudged, key=lambda row: row.people >= FEWEST_PEOPLE)
-        return next(iter((*self.open, *smallest, *self.harmful)), None)
+        return next(iter((*found.unnamed, *self.open, *smallest, *self.harmful)), None)

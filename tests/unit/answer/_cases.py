@@ -152,6 +152,21 @@ def several():
         make(crossed, rows("selected", Black_women=(150, 300)), margins=margins),
     )
     yield (
+        "a crossing pays, but not clearly more than its margins",
+        make(
+            rows("selected", women=(292, 300), Black_people=(292, 300), Black_women=(287, 300)),
+            margins=margins,
+        ),
+    )
+    yield (
+        "a crossing pays, and one of its margins is open",
+        make(
+            rows("selected", Black_people=(295, 300), Black_women=(287, 300)),
+            see("women", "selected", 291, 300, wiggle=4),
+            margins=margins,
+        ),
+    )
+    yield (
         "a crossing is like its margins",
         make(crossed, rows("selected", Black_women=(243, 300)), margins=margins),
     )
