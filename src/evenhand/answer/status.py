@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -200,6 +200,22 @@ def keep_possible(seen: Observation, before: NDArray[np.float64], limits: Limits
     return limits._replace(
         low=min(max(limits.low, least), limits.mean) if math.isfinite(limits.low) else limits.low,
         high=max(min(limits.high, most), limits.mean) if math.isfinite(limits.high) else limits.high,
+    )
+
+
+def move_to(row: Effect, first: Effect) -> Effect:
+    """Return a row of fresh repeats with the same changes, from what was due in the first ones.
+
+    What is due differs a little from repeats to repeats, since others are tested. Numbers that stand side by
+    side must start from the same.
+    """
+    shift = first.due - row.due
+    if not math.isfinite(shift):
+        return row
+    after = row.after + shift if row.after < 0 else max(row.after + shift, 0.0)
+    rate = after * first.due_rate / first.due if first.due > 0 else row.rate
+    return replace(
+        row, due=first.due, before=row.before + shift, after=after, rate=rate, due_rate=first.due_rate
     )
 
 

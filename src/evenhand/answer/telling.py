@@ -13,7 +13,7 @@ from evenhand.answer.case import Name, OptionName
 from evenhand.answer.choice import choose_remedy, list_steps
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE, per_head, told_in
 from evenhand.answer.harm import find_payers, sort_open
-from evenhand.answer.status import family_level, judge, keep_possible, limit_samples, sample_of
+from evenhand.answer.status import family_level, judge, keep_possible, limit_samples, move_to, sample_of
 from evenhand.answer.words import words_in
 from evenhand.report.language import money_in_language
 from evenhand.report.words import MINUS, capital, has_figures, listed, number
@@ -60,8 +60,14 @@ class Telling:
         again, fresh = self.choice.again, self.table.fresh
         if fresh is None or not again:
             return self._first_look
+        first = {(row.group, row.effect): row for row in self._first_look if row.setting == again}
         kept = [row for row in self._first_look if row.setting != again]
-        return (*kept, *(row for row in judge(fresh) if row.setting == again))
+        moved = (
+            move_to(row, first.get((row.group, row.effect), row))
+            for row in judge(fresh)
+            if row.setting == again
+        )
+        return (*kept, *moved)
 
     @cached_property
     def _first_look(self) -> tuple[Effect, ...]:

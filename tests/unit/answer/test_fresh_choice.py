@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from evenhand.answer.choice import choose_remedy
+from evenhand.answer.compose import compose
 from evenhand.answer.harm import find_payers
-from unit.answer._tables import make, remedy, see
+from unit.answer._tables import make, qualified, remedy, see
 
 
 def _table(*seen, **more):
@@ -64,6 +65,27 @@ def test_what_passed_at_first_and_was_not_run_again_is_not_called_recommended():
     assert (choice.first, choice.misled) == (None, True)
     assert [trial.tag for trial in choice.trials] == ["no clear help", "not confirmed"]
     assert [trial.tag for trial in choose_remedy(first, find_payers(first)).trials] == ["recommended"] * 2
+
+
+def test_the_figures_of_fresh_repeats_start_from_what_was_due_at_first():
+    """If not, a table would go from 173 to 125 and call that 45 fewer."""
+    case = make(
+        see("women", "selected", 52, 173), see("women", "selected", 139, 173, option="cure"),
+        qualified("women", 640, 360, base=300), qualified("women", 400, 360, base=300, option="cure"),
+        fresh=(
+            see("women", "selected", 50, 170), see("women", "selected", 125, 170, option="cure"),
+            qualified("women", 650, 380, base=310), qualified("women", 440, 380, base=310, option="cure"),
+        ),
+        options=(remedy(),),
+    )  # fmt: skip
+    view = compose(case)
+    rows = {row.effect: row for row in view.rows if row.setting == "cure"}
+    selected = view.panels[0].lines[0]
+
+    numbers = ("due", "before", "after", "change")
+    assert [getattr(rows["selected"], name) for name in numbers] == pytest.approx([173, 53, 128, 75])
+    assert rows["wrongly_refused"].rate - 360 == pytest.approx(60 * 310 / 300)
+    assert (selected.due_shown, selected.remedy.shown, selected.remedy.change) == ("173", "128", "−45")
 
 
 def test_a_trade_off_stays_one_whatever_fresh_repeats_say():
