@@ -21,7 +21,7 @@ from evenhand.measure.intervals import normal_quantile
 from evenhand.measure.repeat_means import bound_mean, means
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -203,20 +203,20 @@ def keep_possible(seen: Observation, before: NDArray[np.float64], limits: Limits
     )
 
 
-def move_to(row: Effect, first: Effect) -> Effect:
-    """Return a row of fresh repeats with the same changes, from what was due in the first ones.
+def move_to(first: Iterable[Effect], fresh: Iterable[Effect]) -> Iterator[Effect]:
+    """Yield rows of fresh repeats with the same changes, from what was due in the first ones.
 
     What is due differs a little from repeats to repeats, since others are tested. Numbers that stand side by
     side must start from the same.
     """
-    shift = first.due - row.due
-    if not math.isfinite(shift):
-        return row
-    after = row.after + shift if row.after < 0 else max(row.after + shift, 0.0)
-    rate = after * first.due_rate / first.due if first.due > 0 else row.rate
-    return replace(
-        row, due=first.due, before=row.before + shift, after=after, rate=rate, due_rate=first.due_rate
-    )
+    starts = {(row.group, row.effect): row for row in first}
+    for row in fresh:
+        start = starts.get((row.group, row.effect), row)
+        shift = start.due - row.due if math.isfinite(start.due - row.due) else 0.0
+        after = row.after + shift if row.after < 0 else max(row.after + shift, 0.0)
+        moved = replace(row, due=row.due + shift, before=row.before + shift, after=after)
+        rate = after * start.due_rate / start.due if start.due > 0 else row.rate
+        yield replace(moved, rate=rate, due_rate=start.due_rate)
 
 
 def _row(table: EffectTable, seen: Observation, limits: Limits) -> Effect:

@@ -60,14 +60,9 @@ class Telling:
         again, fresh = self.choice.again, self.table.fresh
         if fresh is None or not again:
             return self._first_look
-        first = {(row.group, row.effect): row for row in self._first_look if row.setting == again}
+        first = [row for row in self._first_look if row.setting == again]
         kept = [row for row in self._first_look if row.setting != again]
-        moved = (
-            move_to(row, first.get((row.group, row.effect), row))
-            for row in judge(fresh)
-            if row.setting == again
-        )
-        return (*kept, *moved)
+        return (*kept, *move_to(first, (row for row in judge(fresh) if row.setting == again)))
 
     @cached_property
     def _first_look(self) -> tuple[Effect, ...]:
