@@ -153,7 +153,10 @@ def _draw_tracks(panel: EffectPanel, lines: Sequence[EffectRow], paper: Paper) -
     judged = [line for line in lines if not line.is_few]
     marks = [mark for line in judged for mark in _marks_of(line)]
     has_remedy = len(marks) > len(judged)
-    stages = [shorten(paper.fit(name), paper.width // 7, gap=paper.marks.gap) for name in panel.names[1:]]
+    shapes = (paper.marks.dot, paper.marks.diamond)
+    stages = [paper.fit(name) for name in panel.names[1:]]
+    if max(map(columns_of, stages)) > paper.width // 7:  # the legend has the names beside the shapes
+        stages = list(shapes)
     stage = max(map(columns_of, stages)) + 1 if has_remedy else 0
     value, change = (
         max((columns_of(paper.fit(text)) for text in texts), default=1)
@@ -170,7 +173,6 @@ def _draw_tracks(panel: EffectPanel, lines: Sequence[EffectRow], paper: Paper) -
             beside = pad("-", value, right=True) if not stage else "-"
             rows += _draw_few(f"  {pad(label, name)} {beside} ", line, paper)
             continue
-        shapes = (paper.marks.dot, paper.marks.diamond)
         for mark, shape, words in zip(_marks_of(line), shapes, stages, strict=False):
             track = _draw_track(axis, line, [(mark, shape)], paper.marks)
             start = pad(words, stage) if stage else ""
