@@ -41,7 +41,9 @@ def say_verdict(telling: Telling) -> str:
     if found.state == "nobody":
         if found.worst is None or found.worst.bound <= 0:
             return say("verdict.nobody", **telling.named([]))
-        return say(f"verdict.nobody_{telling.verb}", amount=telling.bound(found.worst))
+        own = f"verdict.nobody_{found.worst.effect}"
+        key = own if telling.words.has(own) else f"verdict.nobody_{telling.verb}"
+        return say(key, amount=telling.bound(found.worst))
     why = "open"
     if not telling.harmful or all(row.status == "not stored" for row in telling.harmful):
         why = "stored"
@@ -244,8 +246,8 @@ def _open_words(telling: Telling, lead: Effect) -> str:
     is_rate = EFFECTS[lead.effect].unit == "of 1,000" and lead.harm in ("less", "more")
     if math.isfinite(lead.low) and math.isfinite(lead.high) and lead.low != lead.high:
         worse, better = (-lead.low, lead.high) if lead.harm == "less" else (lead.high, -lead.low)
-        if is_rate and min(worse, better) > 0:
-            scale = telling.scale(lead)
+        scale = telling.scale(lead)
+        if is_rate and scale * min(worse, better) >= 1:
             lose, gain = (telling.shown(lead.effect, each * scale) for each in (worse, better))
             if telling.case.is_between_groups:
                 more, fewer = (gain, lose) if lead.harm == "less" else (lose, gain)

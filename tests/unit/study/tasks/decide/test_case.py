@@ -142,6 +142,25 @@ def test_all_places_are_counted_where_some_are_left_out(monkeypatch):
     assert panel.rest.startswith(f"{60 - len(panel.lines)} others: at most ")
 
 
+@pytest.mark.parametrize(
+    ("task", "verdict"),
+    [
+        (decide.rule_task(rule="poor > 20", groups=[], epsilons=[1]), "Nobody is refused a right in more than "),
+        (decide.money_task(weight=None, groups=[], epsilons=[1]), "Nobody is charged in more than "),
+    ],
+    ids=["right", "money"],
+)
+def test_a_chance_is_not_said_to_be_paid(task, verdict):
+    """ "Nobody pays more than 1 of 100 releases" is no sentence."""
+    frame = {"town": [f"t{place}" for place in range(40)], "poor": [29, *[60] * 39]}
+    if not task.is_rule:
+        frame["poor"][0] = 9
+    view = decide.study(task, frame=frame).view()
+
+    assert view.state == "nobody"
+    assert view.verdict.startswith(verdict)
+
+
 @pytest.mark.parametrize(("poor", "warns"), [(21, True), (18, False)])
 def test_a_file_of_those_who_have_the_right_is_not_taken_for_the_whole_country(poor, warns):
     """There a lower threshold would seem to cost nothing."""
