@@ -145,7 +145,10 @@ def test_all_places_are_counted_where_some_are_left_out(monkeypatch):
 @pytest.mark.parametrize(
     ("task", "verdict"),
     [
-        (decide.rule_task(rule="poor > 20", groups=[], epsilons=[1]), "Nobody is refused a right in more than "),
+        (
+            decide.rule_task(rule="poor > 20", groups=[], epsilons=[1]),
+            "Nobody is refused a right in more than ",
+        ),
         (decide.money_task(weight=None, groups=[], epsilons=[1]), "Nobody is charged in more than "),
     ],
     ids=["right", "money"],
