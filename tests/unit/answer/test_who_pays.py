@@ -57,26 +57,6 @@ def test_fewer_selected_is_a_harm_though_accuracy_hardly_falls():
     ]
 
 
-@pytest.mark.parametrize(
-    ("people", "hidden", "named"),
-    [(6_000, 42, False), (6_000, 61, True), (50, 2, True), (50, 0.9, False), (0, 2, True)],
-)
-@pytest.mark.parametrize("effect", ["hidden", "invented"])
-def test_people_count_from_one_person_and_a_hundredth_of_the_group_on(effect, people, hidden, named):
-    """Nobody is due to be hidden; a share of that was 0, so that 42 of 6,000 were said to be miscounted."""
-    made = table(see("women", effect, hidden, 0, people=people, basis="exact"))
-
-    assert payers(made) == ["women"] * named
-
-
-def test_a_share_of_hidden_people_is_that_of_the_group():
-    """`--matters hidden=5%` changed nothing."""
-    seen = see("women", "hidden", 42, 0, people=1_000, basis="exact")
-
-    assert payers(table(seen)) == ["women"]
-    assert payers(table(seen, matters=read_matters(("hidden=5%",), owner="audit"))) == []
-
-
 def test_to_lose_a_windfall_is_no_harm():
     """If it were, less noise would hurt those whom noise favoured."""
     made = table(
