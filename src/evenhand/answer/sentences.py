@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.answer.choice import changes_given, smallest_epsilon
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE
 from evenhand.answer.harm import changes_of, side_in_each
-from evenhand.answer.prices import say_cost, say_next_steps, say_price, say_useless
+from evenhand.answer.prices import say_charges, say_cost, say_next_steps, say_price, say_useless
 from evenhand.answer.verdicts import find_others
 from evenhand.answer.view import Sentence
 from evenhand.report.words import capital, epsilon_of, listed, number
@@ -397,7 +397,7 @@ def _what_details(telling: Telling) -> list[str]:
             keys = (f"detail.test_{test.replace(' ', '_')}" for test in trial.failed if test != "usable")
             tests = [say("tag.not_usable")] * ("usable" in trial.failed) + [say(key) for key in keys]
             lines.append(say("detail.failed", R=telling.option(trial.option.name).words, tests=tests))
-    lines += say_next_steps(telling)
+    lines += say_next_steps(telling) + say_charges(telling)
     curve = say_curve(telling)
     return [*_takes(telling), *lines, *([curve] if curve else [])][:_MOST_DETAILS]
 

@@ -28,7 +28,9 @@ def say_verdict(telling: Telling) -> str:
     if found.state == "nobody":
         if found.worst is None or found.worst.bound <= 0:
             return say("verdict.nobody", **telling.named([]))
-        return say(f"verdict.nobody_{telling.verb}", amount=telling.bound(found.worst))
+        own = f"verdict.nobody_{found.worst.effect}"
+        key = own if telling.words.has(own) else f"verdict.nobody_{telling.verb}"
+        return say(key, amount=telling.bound(found.worst))
     return _say_unsure(telling)
 
 
