@@ -270,12 +270,16 @@ def _ask_for(
         sensitive=draft.sensitive or ("COLUMN", "COLUMN"),
     )
     example = _spell_roles(command, stand_in, needed)
-    numbers = f"'{draft.target}' holds numbers: choose the AMOUNT from which on the outcome is positive.\n"
+    values = f"'{draft.target}' holds numbers: choose the AMOUNT from which on the outcome is positive.\n"
+    if not amount and draft.target in rows.domains:
+        listed = quote_names(rows.domains[draft.target].labels)
+        values = f"Values of {quote_names([draft.target])}: {listed}.\n"
     columns = f"Columns: {quote_names(opened.names, most=60)}.\n"
     two = [name for name, domain in rows.domains.items() if domain.size == 2]
     if draft.target is None and two:
         columns += f"Of two values: {quote_names(two, most=60)}."
-    beside = f"{numbers if amount and not draft.positive else ''}{columns if 'COLUMN' in example else ''}"
+    is_known = draft.target in rows.domains and not draft.positive
+    beside = f"{values if is_known else ''}{columns if 'COLUMN' in example else ''}"
     return f"{wanted} {problem}; {EXAMPLE}\n{example}\n{beside}".rstrip()
 
 
