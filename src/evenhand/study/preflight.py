@@ -25,6 +25,7 @@ from evenhand.study.page.naming import name_groups
 from evenhand.study.page.words import words_in
 from evenhand.study.profile.leakage import leak_of
 from evenhand.study.tasks.base import Prepared
+from evenhand.study.tasks.effects.classifiers import is_unwanted
 from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.table.repeated_people import find_repeated_people, is_numbered
 
@@ -170,8 +171,7 @@ def people_to_judge(base: float, *, seen: float) -> float:
 
 def _look_at_groups(plan: Plan, prepared: Prepared) -> Iterator[Finding]:
     """Yield that no group can be judged, or which cannot wholly, with the number that each would take."""
-    task: Any = plan.task
-    seen, groups = share_seen(plan), list(_groups_of(prepared, everybody=task.unwanted))
+    seen, groups = share_seen(plan), list(_groups_of(prepared, everybody=is_unwanted(plan)))
     small = [each for each in groups if not each.is_judged(seen)]
     if not small:
         return
@@ -191,17 +191,21 @@ def _groups_of(prepared: Prepared, *, everybody: bool) -> Iterator[Group]:
     """Yield every group and margin of a crossing; everybody counts where refusals are no harm."""
     facts, share = prepared.facts, len(prepared.facts.groups)
     stated = prepared.group < share
-    people = np.bincount(prepared.group[stated], minlength=share)
-    hopeful = (
-        people if everybody else np.bincount(prepared.group[stated & (prepared.target == 1)], minlength=share)
+    codes, hopeful = (
+        prepared.group[stated],
+        np.ones(int(stated.sum())) if everybody else prepared.target[stated],
     )
+    weights = np.ones(len(codes)) if prepared.survey_weights is None else prepared.survey_weights[stated]
+    whole = np.bincount(codes, weights, minlength=share)
+    part = np.bincount(codes, weights * hopeful, minlength=share)
     sums: dict[str, list[float]] = {}
     for place, label in enumerate(facts.groups):
         for name in (label, *facts.group_margins.get(label, ())):
-            of = sums.setdefault(name, [0.0, 0.0])
-            of[0] += float(people[place])
-            of[1] += float(hopeful[place])
-    return (Group(name, int(of[0]), of[1]) for name, of in sums.items())
+            of = sums.setdefault(name, [0, 0.0, 0.0])
+            of[0] += facts.people[place]
+            of[1] += float(whole[place])
+            of[2] += float(part[place])
+    return (Group(name, int(of[0]), of[0] * of[2] / of[1] if of[1] else 0.0) for name, of in sums.items())
 
 
 def _say_size(group: Group, label: str, seen: float) -> str:
@@ -231,9 +235,9 @@ def propose_pool(groups: Sequence[Group], facts: Facts, *, seen: float) -> int |
     """Return the least round number below which joined groups are all judged; None where none does."""
     if facts.schema.crossing is not None:
         return None
-    free = [each for place, each in enumerate(groups) if place != facts.privileged]
+    sizes = {place: size for place, size in enumerate(facts.sizes) if place != facts.privileged}
     for below in (each for each in _ROUND if each > (facts.schema.pool_below or 0)):
-        joined = [each for each in free if each.people < below]
+        joined = [groups[place] for place, size in sizes.items() if size < below]
         left = [each for each in groups if each not in joined]
         pool = Group("", sum(each.people for each in joined), sum(each.qualified for each in joined))
         if len(joined) > 1 and all(each.is_judged(seen) for each in (pool, *left)):
