@@ -41,8 +41,9 @@ LOOKED_AT = ("privacy", "target", "unit")
 """Kinds of notes on what a first look tells with its figures."""
 
 MOST_ROWS = 200_000
-"""Of more rows so many are looked at."""
+"""Of more rows so many are looked at; of many columns fewer."""
 
+_MOST_NUMBERS = 20_000_000
 _MOST_NAMED = 5
 _EQUAL = 0.99  # of people held out: what is wrong beyond is bins, or a slip of the pen
 _TELLS, _HALF = 0.9, 0.5  # of people, and of the errors without the column
@@ -104,11 +105,15 @@ def preflight(plan: Plan, frame: Any, prepared: Prepared | None = None) -> tuple
 
 def _draw_evenly(prepared: Prepared) -> Prepared:
     """Return evenly spaced rows of what is looked at, without the features of a model."""
-    places = np.arange(prepared.facts.rows)
-    if len(places) > MOST_ROWS:
-        places = np.linspace(0, len(places) - 1, MOST_ROWS).astype(np.intp)
+    places, most = np.arange(prepared.facts.rows), _most_rows(len(prepared.codes))
+    if len(places) > most:
+        places = np.linspace(0, len(places) - 1, most).astype(np.intp)
     codes = {name: values[places] for name, values in prepared.codes.items()}
     return Prepared(prepared.facts, codes, prepared.target[places], prepared.group[places])
+
+
+def _most_rows(columns: int) -> int:
+    return min(MOST_ROWS, _MOST_NUMBERS // max(columns, 1))
 
 
 def _say(key: str, /, **slots: Any) -> str:
@@ -131,8 +136,8 @@ def _look_at_people(plan: Plan, frame: Any) -> Iterator[Finding]:
     """Yield that one person seems to have several rows, where nobody said whose rows they are."""
     if plan.schema is not None and plan.schema.person is not None:
         return
-    rows = open_frame(frame).head(MOST_ROWS).to_arrow()
-    found = find_repeated_people(rows)
+    rows = open_frame(frame)
+    found = find_repeated_people(rows.head(_most_rows(len(rows.columns))).to_arrow())
     if found is not None:
         slots = {"column": _quoted([found.column])[0], "constant": _quoted(found.constant[:3])}
         text = _say("people", rows=f"{found.rows_each:g}", n=len(found.constant[:3]), **slots)
@@ -285,12 +290,16 @@ def _find_partial(prepared: Prepared, *, without: set[str]) -> Iterator[tuple[st
 
 def _count_by_value(codes: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], bool]:
     """Return people and positive outcomes of each value of a column; of many values, of ranges of them."""
-    values, places = np.unique(codes, return_inverse=True)
-    is_ranged = len(values) > _BINS
-    if is_ranged:
-        edges = np.unique(np.quantile(codes, np.linspace(0, 1, _BINS + 1)[1:-1], method="lower"))
-        places = np.searchsorted(edges, codes, side="left")
-    return np.bincount(places), np.bincount(places, weights=target), is_ranged
+    people, hopeful = np.bincount(codes), np.bincount(codes, weights=target)
+    is_there = people > 0
+    people, hopeful = people[is_there], hopeful[is_there]
+    if len(people) <= _BINS:
+        return people, hopeful, False
+    below = np.cumsum(people)
+    cuts = np.linspace(0, 1, _BINS + 1)[1:-1] * (below[-1] - 1)
+    edges = np.unique(np.searchsorted(below, np.floor(cuts), side="right"))
+    places = np.searchsorted(edges, np.arange(len(people)), side="left")
+    return np.bincount(places, people).astype(int), np.bincount(places, hopeful), True
 
 
 def _count_settled(people: NDArray[Any], hopeful: NDArray[Any], rate: float, *, is_ranged: bool) -> int:

@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 """Words by which roles are guessed, by what they are."""
-
-Repeated = Literal["person", "drop", ""]
-"""The role of a column that numbers people with several rows; "" where nobody looks for one."""
 
 _MOST_GROUPS = 10
 _FEWEST_OF_A_VALUE = 10
@@ -73,14 +70,14 @@ def guess(
     words: RoleOptions | None = None,
     *,
     rows: Rows | None = None,
-    repeated: Repeated = "",
+    person: bool = False,
 ) -> Guess:
     """Guess the roles that are missing, from names of columns and from the rows.
 
     Whether a guess is right is for a person to say: a name tells little, and the privileged group is guessed
     as the one with the most positive outcomes. What the `words` say already stays as it is; `rows` that were
-    read for another guess need not be read again. A column that seems to number people with several rows has
-    the role `repeated`: a study that cannot take the person leaves the number out.
+    read for another guess need not be read again. With `person`, a column that seems to number people
+    with several rows is looked for too.
 
     Examples
     --------
@@ -96,9 +93,9 @@ def guess(
     """
     given = name_columns(words or RoleOptions(), opened.names, opened.unread)
     reasons: dict[str, Reason] = {}
-    known_people = opened.schema is not None or given.person is not None or not repeated
+    known_people = opened.schema is not None or given.person is not None or not person
     whose = None if known_people else find_repeated_people(open_frame(opened.frame).to_arrow())
-    if whose is not None and repeated == "person" and whose.column not in given.named:
+    if whose is not None and whose.column not in given.named:
         why = "its values repeat, and what a person is stays the same within each"
         reasons["person"] = Reason("person", whose.column, why)
         given, rows = replace(given, person=whose.column), None
@@ -114,8 +111,7 @@ def guess(
             known = replace(known, **change)
             shown = ", ".join(value) if isinstance(value, tuple) else value
             reasons[role] = Reason(role, shown, why)
-    number = whose.column if whose is not None and repeated == "drop" else None
-    dropped = [] if opened.schema else rows.useless(known, number)
+    dropped = [] if opened.schema else rows.useless(known)
     if dropped:
         names = tuple(name for names, _ in dropped for name in names)
         known = replace(known, drop=(*known.drop, *names))
@@ -352,17 +348,13 @@ class Rows:
         whole = tuple(dict.fromkeys(name for name in (*personal, *beside) if name not in apart))
         return (whole, "named like what a person is rather than does") if whole else None
 
-    def useless(self, known: RoleOptions, number: str | None) -> list[tuple[tuple[str, ...], str]]:
-        """Return columns that should be no features, with why: numbers of people, and what gives a role away.
-
-        `number` is the column that numbers people who have several rows.
-        """
+    def useless(self, known: RoleOptions) -> list[tuple[tuple[str, ...], str]]:
+        """Return columns that should be no features, with why: numbers, and what gives a role away."""
         roles = {known.target, *known.protected_columns, *known.sensitive, *known.drop}
         free = [name for name in self.domains if name not in roles]
         twins = self.twins_of_target(known)
         gives = "it gives" if len(twins) == 1 else "they give"
-        reasons: dict[str, Collection[str | None]] = {
-            "it numbers people with several rows each": [number],
+        reasons: dict[str, Collection[str]] = {
             "a number is no feature": [
                 name
                 for name in free

@@ -42,7 +42,7 @@ def guess_table(opened: Opened, words: RoleOptions, columns: Sequence[str] = ())
     'sex,job'
     """
     table = opened if not columns else replace(opened, frame=opened.frame.select(list(columns)))
-    found = guess(table, words, repeated="" if columns else "person")
+    found = guess(table, words, person=not columns)
     known, reasons = found.words, {}
     if not columns:
         crossed = _crossed(read_rows(opened, known), known)

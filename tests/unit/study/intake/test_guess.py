@@ -311,18 +311,16 @@ def test_a_number_of_people_is_no_feature():
     assert "a number is no feature" in found.reasons[-1]
 
 
-def test_a_person_with_several_rows_is_proposed_or_left_out():
+def test_a_person_with_several_rows_is_proposed():
     """What is promised for a row is not promised for a person."""
     panel = opened(
         nr=[row // 4 for row in range(300)], sex=["fm"[row // 4 % 2] for row in range(300)],
         year=many(1, 2, 3, 4) * 5, hired=mixed(),
     )  # fmt: skip
 
-    assert guess(panel, repeated="person").words.person == "nr"
-    assert guess(panel, repeated="drop").words.drop == ("nr",)
-    assert "several rows" in guess(panel, repeated="drop").reasons[-1]
+    assert guess(panel, person=True).words.person == "nr"
     assert guess(panel).words.person is None
-    assert guess(panel, RoleOptions(person="year"), repeated="person").words.person == "year"
+    assert guess(panel, RoleOptions(person="year"), person=True).words.person == "year"
 
 
 def test_numbers_that_order_the_target_are_left_out():
