@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _MOST_DETAILS = 8
 _MOST_OF_IT = 0.5
 _FEW_REPEATS, _MOST_REPEATS = 10, 500
-_TELLING_REPEATS = 5  # of fewer the limits are so wide that they do not tell how many people it takes
 _WORDS_OF_TWO = 6  # for each of two lists of groups in one sentence
 
 
@@ -375,8 +374,8 @@ def _repeats_to_settle(telling: Telling, needs: list[tuple[Effect, float]]) -> i
         return 0
     growth = max((people / row.people for row, people in needs), default=2.0)
     more = max(math.ceil(repeats * (growth - 1)), 1 if needs else _FEW_REPEATS)
-    if more > _MOST_REPEATS:
-        return _FEW_REPEATS if repeats < _TELLING_REPEATS else 0
+    if more > _MOST_REPEATS:  # of few repeats the limits are too wide to tell how many people it takes
+        return _FEW_REPEATS if repeats < _FEW_REPEATS else 0
     return more
 
 
