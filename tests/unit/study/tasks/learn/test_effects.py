@@ -72,6 +72,7 @@ def test_a_group_is_judged_by_its_people_and_not_by_their_rows():
 
     assert {row.people for row in of_b if row.effect == "selected"} == {12}
     assert {row.status for row in of_b} == {"unjudged"}
+    assert "112 people (race = a: 100 and race = b: 12)" in results.plan.task.case(results).method[0]
 
 
 @pytest.mark.parametrize(
