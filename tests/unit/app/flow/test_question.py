@@ -73,7 +73,8 @@ def test_the_question_says_runs_time_promise_and_odds(study):
 
     assert question.runs == (
         "3 settings and the unprotected one, 3 repeats each: 12 runs. Remedies: GRR, combined; "
-        "OPTIMAL, optimal split; GRR, optimal split, parity: 9 runs; what helps most is run again on fresh draws"
+        "OPTIMAL, optimal split; GRR, optimal split, parity: 9 runs; "
+        "what helps most is run again on fresh draws"
     )
     assert question.count == 21
     assert "by at most a factor of 2.72 (epsilon = 1" in question.promise
