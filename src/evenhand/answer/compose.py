@@ -20,7 +20,7 @@ from evenhand.answer.sentences import (
 from evenhand.answer.telling import Telling
 from evenhand.answer.view import RemedyLine, View
 from evenhand.report.language import written_in
-from evenhand.report.marks import EffectPanel, EffectRow, LackCurve, Lacking, Stage
+from evenhand.report.marks import LARGEST, EffectPanel, EffectRow, LackCurve, Lacking, Stage
 from evenhand.report.words import MINUS, capital, has_figures, number
 
 if TYPE_CHECKING:
@@ -194,7 +194,9 @@ def _mark(telling: Telling, row: Effect) -> Stage:
     low = high = nothing
     shown_limits = ""
     if is_judged and math.isfinite(limits.low) and limits.low != limits.high:
-        low, high = ((row.due + each) * scale for each in (limits.low, limits.high))
+        low, high = _keep_drawable(
+            row, [(row.due + each) * scale for each in (limits.low, limits.high)], scale
+        )
         texts = [telling.signed(row.effect, each * scale) for each in (limits.low, limits.high)]
         shown_limits = say("amount.range", low=texts[0], high=texts[1])
     return Stage(
@@ -209,12 +211,20 @@ def _mark(telling: Telling, row: Effect) -> Stage:
     )
 
 
+def _keep_drawable(row: Effect, limits: list[float], scale: float) -> list[float]:
+    """Return limits on the axis, cut at what a rate can be: from nobody to everybody."""
+    most = LARGEST.get(told_in(row.effect), math.inf)
+    if not 0 <= row.after * scale <= most < math.inf:
+        return limits
+    return [min(max(each, 0.0), most) for each in limits]
+
+
 def _mark_words(telling: Telling, row: Effect, *, is_open: bool) -> str:
     """Return what a mark tells: the change from what is due, or of a remedy from the step before it."""
     say = telling.say
     if row.status == "unjudged":
         return say("picture.few")
-    remedy = telling.option(row.setting).words
+    remedy = telling.option(row.setting).column
     is_page = row.setting == telling.table.page
     if not is_page and row.reference != telling.table.unprotected:
         return f"{remedy}: {telling.moved(row, is_step=True)}"

@@ -71,7 +71,7 @@ def _say_who_pays(telling: Telling) -> str:
         key, unit = "costly", EFFECTS[first.row.effect].unit
         alike = [each for each in trade_off.harmed if EFFECTS[each.lead.effect].unit == unit]
         worst = max(alike, key=lambda each: each.limits.mean, default=None)
-        if worst is not None and worst.limits.mean > first.amount:
+        if worst is not None and worst.limits.mean > first.amount and not telling.case.is_between_groups:
             key = "trade_off"
             slots |= telling.named([worst.lead.group], slot="H")
             slots |= {"R": telling.option(trade_off.option.name).words}
@@ -79,7 +79,7 @@ def _say_who_pays(telling: Telling) -> str:
         key = "maybe"
     elif telling.choice.trials and not telling.choice.find_least("needs the true group"):
         key = "helpless"
-    elif _others(telling):
+    elif _others(telling) and not telling.case.is_between_groups:
         key = "most"
     return telling.say(f"verdict.{key}", **slots)
 
@@ -187,7 +187,7 @@ def tell_row(telling: Telling, row: Effect) -> str:
     if EFFECTS[row.effect].unit == "of 100 releases" or row.effect == "refused":
         words = f"{telling.word(row.effect)}, {words}"
     if row.status in ("open", "none") and not row.basis.startswith("exact") and row.low < 0 < row.high:
-        words = telling.say("picture.no_change")
+        words = f"{telling.word(row.effect)}, {telling.say('picture.no_change')}"
     limits = telling.limits(row.effect, scale * row.low, scale * row.high)
     return telling.say("detail.row", words=words, limits=limits, **slots)
 
@@ -249,8 +249,8 @@ def _open_words(telling: Telling, lead: Effect) -> str:
             lose, gain = (telling.shown(lead.effect, each * scale) for each in (worse, better))
             if telling.case.is_between_groups:
                 more, fewer = (gain, lose) if lead.harm == "less" else (lose, gain)
-                word = say(f"effect.{lead.effect}.word")
-                return say("how.between", more=more, fewer=fewer, word=word, **slots)
+                slots |= _name_those_compared(telling, lead)
+                return say("how.between", more=more, fewer=fewer, word=telling.word(lead.effect), **slots)
             return say("how.both_ways", n=lose, m=gain, **slots)
         return say("how.could", amount=telling.bound(lead), **slots)
     values = changes_of(telling.table, lead)
@@ -402,12 +402,18 @@ def _people_to_settle(telling: Telling) -> list[tuple[Effect, float]]:
 
 def _name_needed(telling: Telling, row: Effect, people: float) -> dict[str, Any]:
     """Return the slots of a group and of how many people of it a rate takes, where not all count in it."""
-    shown, slots = number(float(f"{people:.2g}"), 0), telling.slots(row.group)
+    shown = number(float(f"{people:.2g}"), 0)
     if row.effect == "wrongly_refused":
         shown = telling.say("group.qualified", n=shown)
-    elif row.effect == "wrongly_selected" and telling.case.is_between_groups:
+    return {**_name_those_compared(telling, row), "n": shown}
+
+
+def _name_those_compared(telling: Telling, row: Effect) -> dict[str, Any]:
+    """Return the slots of a row's group; of people who are wrongly selected, only who should not be."""
+    slots = telling.slots(row.group)
+    if row.effect == "wrongly_selected" and telling.case.is_between_groups:
         slots |= {key: telling.say("group.not_due", G=slots[key]) for key in ("G", "L")}
-    return {**slots, "n": shown}
+    return slots
 
 
 def _growth_to_settle(telling: Telling, row: Effect) -> float:
@@ -419,8 +425,11 @@ def _growth_to_settle(telling: Telling, row: Effect) -> float:
     threshold = telling.table.threshold(telling.seen(row))
     lack = row.lack_by(row.change)
     reach = row.bound - lack
-    if not (math.isfinite(row.low) and math.isfinite(reach)) or reach <= 0:
+    if not math.isfinite(reach) or reach <= 0:
         return math.nan
+    if not math.isfinite(row.low):  # the bound alone: what rare repeats may add falls as their number grows
+        most = _MOST_REPEATS / telling.case.repeats + 1
+        return min(max(reach / (threshold - lack), 1.0), most) if lack < threshold else math.nan
     if _is_still(telling, row):
         return max(reach / threshold, 1.0)
     growths = [(reach / max(threshold - lack, threshold / 4)) ** 2]

@@ -45,6 +45,25 @@ def named(found):
     return [each.name for each in found]
 
 
+def panel_of(persons):
+    who = np.repeat(np.arange(persons), 20)
+    more = {"who": who, "age": np.arange(len(who)) % 40}
+    return frame_of(np.array(["a", "b"])[who % 2], np.arange(len(who)) % 2, **more)
+
+
+def test_one_row_of_each_person_is_not_proposed_where_that_would_stop_too():
+    """If it were, the command that is shown instead would be refused as well. The twin has enough people."""
+    [few], [enough] = (
+        [each for each in look(panel_of(persons)) if each.name == "people"] for persons in (36, 90)
+    )
+
+    assert few.stops
+    assert few.options == {}
+    assert few.todo.startswith("One row of each would leave 36 people, too few to compare groups;")
+    assert enough.stops
+    assert enough.options == {"--person": "who"}
+
+
 # --- how many people a group takes -----------------------------------------------------------------
 
 

@@ -333,7 +333,7 @@ class Rows:
         gives = "it gives" if len(twins) == 1 else "they give"
         reasons: dict[str, Collection[str | None]] = {
             "it numbers people with several rows each": [number],
-            "a number is no feature": [
+            "it numbers rows or people, and is no feature": [
                 name
                 for name in free
                 if self.is_identifier(name) and draft_column(self.frame, name, "clear").column is not None

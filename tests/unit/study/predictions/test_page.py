@@ -183,9 +183,29 @@ def test_too_few_outside_a_large_group_are_not_called_too_few_of_it():
 
 def test_what_cannot_be_said_has_both_sides_and_the_people_it_takes():
     view = view_of(audit(*people(women=(155, 45, 60, 140))))
+    told = "Compared with others, 70 fewer to 120 more of 1,000 qualified women could be refused."
 
-    assert view.how_much.text == "Beside others, 70 fewer to 120 more of 1,000 women could be refused."
+    assert view.how_much.text == told
     assert view.what_to_do.text == "To tell, about 2,900 qualified women are needed."
+
+
+def test_what_cannot_be_said_of_flags_counts_those_who_should_not_be_flagged():
+    """If it counted everybody, the numbers would be of people whom no flag can wrong."""
+    told = view_of(audit(*people(women=(155, 45, 60, 140)), unwanted=True)).how_much.text
+
+    assert told.endswith(" more of 1,000 men who should not be flagged could be wrongly flagged.")
+
+
+def test_limits_of_a_rate_are_drawn_from_nobody_to_everybody():
+    """If not, an axis shows less than nobody, or more than everybody."""
+    rare = audit(*people(men=(190, 10, 5, 195), women=(120, 80, 90, 110)))
+    panels = view_of(rare).panels
+    stages = [
+        stage for panel in panels for line in panel.lines for stage in (line.after, line.remedy) if stage
+    ]
+
+    assert {mark for stage in stages for mark in (stage.low, stage.high)} & {0.0, 1000.0}
+    assert all(0 <= mark <= 1000 for stage in stages for mark in (stage.low, stage.high))
 
 
 def test_the_same_answer_for_all_is_no_protected_model():
