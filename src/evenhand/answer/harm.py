@@ -48,8 +48,8 @@ class Verdict:
     `trouble` is what makes the page's option useless. `payers` are the worst-off first, with those that are
     not clearly different from it; `is_everybody` tells that every judged group has a clear harm. Where nobody
     pays, `worst` has the largest bound. `open` rows forbid "nobody", `unjudged` ones have too few people.
-    `maybe_worse` are the open rows whose group may lack more than the first payer, the largest estimate
-    first: to name that payer alone would mislead.
+    `maybe_worse` are the open rows of other groups that may lack more than the first payer, the largest
+    estimate first: to name that payer alone would mislead.
     """
 
     state: State
@@ -82,6 +82,7 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
     if any(payer.tier < 0 for payer in named):
         trouble = (*trouble, "missing")
     still_open = tuple(row for row in harmful if row.status in ("open", "not stored"))
+    others = [row for row in still_open if row.group not in {payer.row.group for payer in named}]
     judged = {row.group for row in harmful if row.status not in ("unjudged", "not stored")}
     state: State = "unsure"
     if trouble:
@@ -101,7 +102,7 @@ def find_payers(table: EffectTable, rows: tuple[Effect, ...] | None = None) -> V
         unjudged=tuple(row for row in harmful if row.status == "unjudged"),
         maybe_worse=tuple(
             sorted(
-                (row for row in still_open if named and not _bound_of(table, row) <= named[0].amount),
+                (row for row in others if named and not _bound_of(table, row) <= named[0].amount),
                 key=lambda row: -_lack_of(table, row),
             )
         ),

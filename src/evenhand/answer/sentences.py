@@ -129,8 +129,7 @@ def _who_pays(telling: Telling) -> str:
     if found.is_everybody and len(telling.harmed) > 1:
         return say("verdict.everybody" if others else "verdict.everybody_alike", **telling.named(groups))
     is_missing = telling.verb == "missing"
-    worse = {row.group for row in found.maybe_worse} - set(groups)
-    maybe = list(dict.fromkeys(row.group for row in found.maybe_worse if row.group in worse))
+    maybe = list(dict.fromkeys(row.group for row in found.maybe_worse))
     maybe, others = ([], []) if is_missing else (maybe, others)
     crossed = set(telling.harmed) - {*groups, *others}
     gains = list(dict.fromkeys(row.group for row in telling.gains if not crossed))
