@@ -180,12 +180,18 @@ def test_a_feature_that_gives_a_protected_column_away_is_named():
     assert named(look(frame, CollectTask("grr", [1], model="logistic"))) == ["secret"]
 
 
-def test_names_of_rows_are_found():
-    who = [f"n{at}" for at in range(400)]
-    frame = frame_of(np.tile(["a", "b"], 200), np.tile([0, 1, 1, 0], 100), who=who)
+@pytest.mark.parametrize(
+    ("name", "who"),
+    [
+        ("who", [f"n{at}" for at in range(400)]),
+        *((name, range(9_000, 9_400)) for name in ("id", "pidnum", "seqn")),
+    ],
+)
+def test_names_of_rows_are_found(name, who):
+    frame = frame_of(np.tile(["a", "b"], 200), np.tile([0, 1, 1, 0], 100), **{name: list(who)})
     [found] = [each for each in look(frame) if each.name == "ids"]
 
-    assert found.options == {"--drop": "who"}
+    assert found.options == {"--drop": name}
 
 
 # --- where it is said, and how long it takes --------------------------------------------------------
