@@ -130,6 +130,8 @@ class Observation:
         How repeats are spread, see :mod:`evenhand.measure.repeat_means`; ``"none"`` has no interval.
     error : float
         The standard error of `after` minus `due`, for draws and rows.
+    draws : int
+        Of how many draws `after` is the mean.
     rate, due_rate : float
         The conditional rate per 1,000, such as of those who qualify, where the effect has one.
     worst : float
@@ -149,6 +151,7 @@ class Observation:
     tested: float = math.inf
     spread: Spread = "even"
     error: float = 0.0
+    draws: int = 1
     rate: float = math.nan
     due_rate: float = math.nan
     worst: float = math.nan

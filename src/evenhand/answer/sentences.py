@@ -243,8 +243,8 @@ def _open_words(telling: Telling, lead: Effect) -> str:
     is_rate = EFFECTS[lead.effect].unit == "of 1,000" and lead.harm in ("less", "more")
     if math.isfinite(lead.low) and math.isfinite(lead.high) and lead.low != lead.high:
         worse, better = (-lead.low, lead.high) if lead.harm == "less" else (lead.high, -lead.low)
-        if is_rate and min(worse, better) > 0:
-            scale = telling.scale(lead)
+        scale = telling.scale(lead)
+        if is_rate and scale * min(worse, better) >= 1:
             lose, gain = (telling.shown(lead.effect, each * scale) for each in (worse, better))
             if telling.case.is_between_groups:
                 more, fewer = (gain, lose) if lead.harm == "less" else (lose, gain)

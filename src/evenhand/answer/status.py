@@ -288,5 +288,7 @@ def _status(table: EffectTable, seen: Observation, limits: Limits, bound: float)
 
 
 def _runs(seen: Observation) -> int:
-    """Return what limits rest on: rows, or repeats with a value."""
+    """Return what limits rest on: rows, draws, or repeats with a value."""
+    if seen.basis == "draws":
+        return seen.draws
     return round(seen.people) if seen.basis == "rows" else int(np.isfinite(seen.after).sum())

@@ -245,7 +245,11 @@ def plan_remedies(run: StudyRun, facts: Facts) -> Plan:
 def keep_remedies(run: StudyRun) -> Plan:
     """Return the plan of a study that goes on, with the remedies that it tries, and those of new settings."""
     plan, database = run.plan, run.folder / "study.db"
-    if run.typed.get("no_remedies", True) or not os.path.lexists(database) or not Store.count_results(run.folder):
+    if (
+        run.typed.get("no_remedies", True)
+        or not os.path.lexists(database)
+        or not Store.count_results(run.folder)
+    ):
         return plan
     with Store.open(run.folder) as store:
         earlier, facts = store.plan, store.facts

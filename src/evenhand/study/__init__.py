@@ -15,9 +15,12 @@ from evenhand.study.run.events import (
     CellDone,
     CellFailed,
     Finished,
+    StageDone,
     Started,
+    Timed,
     WorkerDied,
 )
+from evenhand.study.run.stages import add_remedies
 from evenhand.study.run.whole import follow, run
 from evenhand.study.store.outcome import Failure, Outcome
 from evenhand.study.tasks.collect.task import CollectTask, Mechanism
@@ -47,9 +50,12 @@ __all__ = [
     "ReleaseTask",
     "Results",
     "Setting",
+    "StageDone",
     "Started",
     "TableMechanism",
+    "Timed",
     "WorkerDied",
+    "add_remedies",
     "follow",
     "run",
 ]

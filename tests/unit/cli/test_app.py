@@ -194,7 +194,7 @@ def test_the_shell_completes_commands_and_choices():
     assert completed("evenhand au", 1) == ["audit"]
     assert completed("evenhand audit --protocol grr,o", 3) == ["grr,olh", "grr,oue", "grr,optimal"]
     assert completed("evenhand audit c", 2) == ["collect", "causal", "compas", "counties", "credit_default"]
-    assert completed("evenhand audit release --mechanism lap", 4) == ["laplace"]
+    assert completed("evenhand audit release --mechanism lap", 4) == ["laplace", "laplace-totals"]
     assert completed("evenhand audit learn --meth", 3) == ["--methods", "--method"]
 
 

@@ -16,7 +16,7 @@ from unit.cli.conftest import ROLES, people
 
 WHOLE_RUN = import_module("evenhand.study.run.whole")  # the package has a function of its name
 SMALL = ["--sensitive", "sex", "--epsilon", "1", "--protocol", "grr", "--model", "logistic", "--workers", 1]
-WHOLE = [*ROLES, *SMALL, "--anyway"]
+WHOLE = [*ROLES, *SMALL, "--anyway", "--no-remedies"]
 
 
 def said(done):
@@ -148,6 +148,33 @@ def test_other_data_and_another_seed_are_refused_by_name(call, file, tmp_path):
     assert "which differs in the seed" in said(seed)
     assert "are kept" not in said(other) + said(seed)
     assert (tmp_path / "s" / "plan.toml").read_bytes() == plan
+
+
+def test_the_same_command_goes_on_with_the_remedies_that_it_tried(call, file, tmp_path):
+    """If not, whoever types a command again after a stop is told that its own runs are those of another."""
+    typed = ["audit", file, *ROLES, *SMALL, "--anyway", "--repeats", 2, "--out", "s"]
+    call(*typed, "--quick")
+    tried = Results.load(tmp_path / "s").plan.remedies
+    done = call(*typed, "--resume")
+
+    assert tried
+    assert done.exit_code == 0
+    assert "8 finished runs are kept, none is missing" in said(done)
+    assert Results.load(tmp_path / "s").plan.remedies == tried
+
+
+def test_another_epsilon_has_remedies_of_its_own(call, file, tmp_path):
+    """If not, the page would compare its setting with remedies at another guarantee, or with none."""
+    call("audit", file, *ROLES, *SMALL, "--anyway", "--repeats", 1, "--out", "s")
+    other = call("audit", "--plan", "s/plan.toml", "--epsilon", 2, "--workers", 1, "--out", "t")
+    none = call("audit", "--plan", "s/plan.toml", "--no-remedies", "--workers", 1, "--out", "u")
+    more = call("audit", "--resume", "--epsilon", "2,1", "--workers", 1, "--out", "s")
+    tried = [Results.load(tmp_path / folder).plan.remedies for folder in "stu"]
+
+    assert other.exit_code == none.exit_code == more.exit_code == 0, said(more)
+    assert {float(each.epsilon) for each in tried[0]} == {1.0}
+    assert {float(each.epsilon) for each in tried[1]} == {2.0}
+    assert not tried[2]
 
 
 def test_runs_that_failed_are_tried_again(call, file, monkeypatch):

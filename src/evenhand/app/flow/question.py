@@ -169,7 +169,7 @@ def make_plan(folder: Path, record: StudyRecord) -> Made:
 def _with_remedies(plan: Plan, frame: Any, answers: Mapping[str, Any]) -> Plan:
     """Return a plan that tries fairer ways too, unless they are not wanted."""
     is_wanted = answers.get(_REMEDIES.name, _REMEDIES.default)
-    return add_remedies(plan, prepare(plan, frame=frame).facts) if is_wanted else plan
+    return add_remedies(plan, frame=frame) if is_wanted else plan
 
 
 def write_plan(folder: Path, record: StudyRecord) -> None:

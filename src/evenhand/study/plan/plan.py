@@ -72,7 +72,7 @@ class Plan:
         run; see :mod:`evenhand.answer.effects`.
     remedies : tuple of Setting
         What is tried besides, at the epsilon of the page, to lessen what people pay; see
-        :func:`evenhand.study.run.stages.with_remedies`. They are run after what was asked for.
+        :func:`evenhand.study.add_remedies`. They are run after what was asked for.
     confirm : bool, default False
         Whether the remedy that does best is run again with as many fresh repeats, beside the page's setting:
         the best of many looks better than it is.

@@ -11,6 +11,7 @@ from evenhand.cli.tasks.decide import read_mitigations
 from evenhand.report.drawing import Drawing
 from evenhand.study.plan.plan import Plan
 from evenhand.study.results.results import Results
+from evenhand.study.tasks.decide import execute
 from evenhand.study.tasks.decide.task import DecideTask
 
 ROWS = {
@@ -78,7 +79,8 @@ def test_the_plan_of_the_folder_runs_again(call, towns, tmp_path):
     assert call("audit", "decide", towns, *RULE, "--epsilon", "1", "--out", "study").exit_code == 0
     plan = tmp_path / "study" / "plan.toml"
     again = call("audit", "--plan", plan, "--out", "again", "--workers", "1", "--json")
-    refused = call("audit", "--plan", plan, "--epsilon", "2", "--out", "third")
+    changed = call("audit", "--plan", plan, "--epsilon", "2", "--out", "third", "--workers", "1")
+    refused = call("audit", "--plan", plan, "--count", "poor", "--out", "fourth")
     resumed = call("audit", "--resume", "--out", "study", "--workers", "1", "--quiet")
 
     assert again.exit_code == 0, again.output
@@ -86,7 +88,9 @@ def test_the_plan_of_the_folder_runs_again(call, towns, tmp_path):
     page = re.sub(r"<[^>]+>", "", (tmp_path / "study" / "report.html").read_text())
     assert "evenhand audit --plan plan.toml" in page
     assert (refused.exit_code, resumed.exit_code) == (2, 0)
-    assert "--epsilon cannot be given with a plan, which says it already" in said(refused)
+    assert "--count cannot be given with a plan, which says it already" in said(refused)
+    assert changed.exit_code == 0, changed.output
+    assert {each.epsilon for each in Plan.load(tmp_path / "third" / "plan.toml").settings()} == {None, 2}
 
 
 def test_json_is_one_object(call, towns):
@@ -100,7 +104,11 @@ def test_json_is_one_object(call, towns):
     assert "people" not in told
     assert told["summary"][0]["notes"] == []
     assert len(told["answers"]) == 3
-    assert [row["method"] for row in told["summary"]] == ["Plain release", "Cut of small counts"]
+    assert [row["setting"].replace("Laplace noise, ", "") for row in told["summary"]] == [
+        "ε = 0.5", "shrink, ε = 0.5", "margin, ε = 0.5", "chance=0.05, margin, ε = 0.5",
+        "chance=0.1, margin, ε = 0.5",
+    ]  # fmt: skip
+    assert told["summary"][1]["method"] == "Cut of small counts"
     assert told["summary"][0]["computed_by"] == "exact"
     assert told["summary"][0]["groups"]["young"]["people"] == 4_090
     assert told["summary"][0]["most_affected"][0]["name"] in ROWS["town"]
@@ -196,14 +204,14 @@ def test_a_file_without_rows_is_refused(call, tmp_path):
 def test_runs_that_fail_end_with_one(call, towns, monkeypatch):
     """Whoever runs this in a script must see it."""
 
-    def fail(*_):
+    def fail(*_, **__):
         raise ZeroDivisionError
 
-    monkeypatch.setattr(DecideTask, "noise_of_a_count", fail)
+    monkeypatch.setattr(execute, "claim_of", fail)
     done = call("audit", "decide", towns, *RULE, "--out", "study")
 
     assert done.exit_code == 1
-    assert "4 of 5 runs failed: ZeroDivisionError" in said(done)
+    assert "8 of 9 runs failed: ZeroDivisionError" in said(done)
     assert "entities.csv" not in done.output
 
 
@@ -313,7 +321,7 @@ def test_without_a_word_what_needs_nothing_is_compared(call, towns, tmp_path):
         return [mitigation.name for mitigation in Plan.load(out / "plan.toml").task.mitigations]
 
     assert compared(*MONEY) == ["shrink", "linear-proxy", "fairness-payment"]
-    assert compared(*RULE) == ["shrink"]  # five towns are too few to learn a proxy from
+    assert compared(*RULE) == ["shrink", "margin"]  # five towns are too few to learn a proxy from
     assert compared(*RULE, "--mitigate", "none") == []
 
 

@@ -87,12 +87,13 @@ def test_machines_get_every_number_and_what_it_rests_on(call, people):
         "audit", "learn", people, *typed, "--gap", "0.02", "--group-as-input", "--unit", "replace one"
     )
     found = json.loads(done.stdout)
-    plain, parity = found["summary"]
+    plain, parity, step, fermi = found["summary"]
 
     assert found["exit"] == 0
     assert len(found["answers"]) == 3
     assert (plain["method"], plain["private"]) == ("plain", False)
     assert (parity["method"], parity["private"]) == ("dp+parity", True)
+    assert [each["method"] for each in (step, fermi)] == ["dp", "fermi"]
     assert parity["delta"]["value"] == pytest.approx(1e-6)
     assert parity["assumptions"][0] == "unit: replace one"
     assert set(parity["groups"]["f"]) == {"selection", "changed", "promoted", "refused", "flipped"}
@@ -113,7 +114,7 @@ def test_people_with_several_rows_are_promised_rows_unless_it_is_said_whose_they
     typed = ["panel.csv", *ROLES, *sensitive, "--methods", method, *SMALL, "--json"]
     asked, told = (
         call("audit", "learn", *typed, "--drop", "nr", "--anyway"),
-        call("audit", "learn", *typed, "--person", "nr"),
+        call("audit", "learn", *typed, "--person", "nr", "--anyway"),
     )
     rows, people = (json.loads(done.stdout)["summary"][1]["assumptions"] for done in (asked, told))
 

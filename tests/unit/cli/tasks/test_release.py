@@ -58,7 +58,7 @@ def test_with_a_target_a_model_is_trained_and_a_plan_runs_again(call, file):
     assert "acc" in told["summary"][1]
     assert {row["group"] for row in told["answer"]["effects"]} == {"", "female", "male"}
     assert json.loads(again.stdout)["summary"] == told["summary"]
-    assert [row["epsilon"] for row in json.loads(more.stdout)["summary"]] == [None, "2", "2"]
+    assert {row["epsilon"] for row in json.loads(more.stdout)["summary"]} == {None, "2"}
     assert [row["setting"] for row in told["summary"]][2] == "Laplace noise, post=none, ε = 1"
 
 

@@ -182,7 +182,7 @@ def test_blanks_of_a_sample_are_drawn_and_not_exact():
     effects = results.effects(backend="pandas")
 
     hidden = effects[(effects["effect"] == "hidden") & (effects["group"] == "women")]
-    assert set(hidden["basis"]) == {"repeats (6)"}
+    assert set(hidden["basis"]) == {"draws (6)"}
 
 
 def test_blanks_that_a_study_fills_hide_people_and_invent_none(released):

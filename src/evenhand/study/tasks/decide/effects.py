@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.answer.effects import Basis
     from evenhand.study.plan.cells import Setting
     from evenhand.study.results.base import ResultData
     from evenhand.study.store.outcome import Outcome
@@ -105,7 +106,7 @@ def _read(task: DecideTask, outcome: Outcome, plain: Outcome | None, entities: i
             amounts.update({name: MILLION * amounts[name] for name in _MONEY if name in amounts})
     times = Counter([*names, *groups, EVERYBODY])  # each name is there once, with its row where needed
     apart = [name if times[name] == 1 else f"{name} (row {row})" for row, name in enumerate(names, start=1)]
-    data = {**outcome.data, "places": float(entities)}
+    data = {**outcome.data, "places": float(entities), "draws": task.draws}
     if "expected_wrong" in outcome.measures:
         data["expected_wrong"] = outcome.measures["expected_wrong"]
     return _Cell(task.is_rule, exact, groups, apart, own, data)
@@ -188,17 +189,18 @@ def _observe(name: str, cell: _Cell, chosen: Sequence[int]) -> Iterator[Observat
     They are how many of 1,000 who hold a right lose it by error and of 1,000 others gain it, or what is paid
     beside what is due and the chance of a payment below zero; and what is given in all.
     """
+    exact, draws, billed_draws = cell.exact, int(cell.data["draws"]), cell.data.get("billed_draws", math.nan)
 
     def tell(
         group: str, effect: str, after: float, due: float, people: float, *, exact: bool, **more: Any
     ) -> Observation:
         values, owed = (np.array([] if math.isnan(after) else [each]) for each in (after, due))
-        return Observation(name, group, effect, values, owed, people, "exact" if exact else "draws", **more)
+        basis: Basis = "exact" if exact else "draws"
+        return Observation(name, group, effect, values, owed, people, basis, **{"draws": draws, **more})
 
     def error_of(number: str, numbers: Mapping[str, float]) -> float:
         return 0.0 if exact else numbers.get(f"{number}_error", math.inf)  # which an older cell has not
 
-    exact, draws = cell.exact, cell.data.get("billed_draws", math.nan)
     one_by_one = {
         cell.names[place]: {number: float(values[place]) for number, values in cell.columns.items()}
         for place in chosen
@@ -219,12 +221,13 @@ def _observe(name: str, cell: _Cell, chosen: Sequence[int]) -> Iterator[Observat
     if not cell.is_rule:
         whole = {"people": sums["people"], "billed": cell.data.get("billed_any", math.nan)}
         for group, numbers in {**one_by_one, EVERYBODY: whole}.items():
-            billed, error = numbers.get("billed", math.nan), 0.0
-            if draws > 0:  # one more release with a bill and one without, so that it is never 0
-                padded = (billed * draws + 1) / (draws + 2)
-                error = 100 * math.sqrt(padded * (1 - padded) / draws)
+            billed, drawn = numbers.get("billed", math.nan), {}
+            if billed_draws > 0:  # one more release with a bill and one without, so that it is never 0
+                padded = (billed * billed_draws + 1) / (billed_draws + 2)
+                error = 100 * math.sqrt(padded * (1 - padded) / billed_draws)
+                drawn = {"error": error, "draws": int(billed_draws)}
             after, people = 100 * billed, numbers["people"]
-            yield tell(group, "billed", after, 0.0, people, exact=draws == 0, error=error)
+            yield tell(group, "billed", after, 0.0, people, exact=billed_draws == 0, **drawn)
     yield from _observe_wrong(name, cell)
     given = sums["due"] + sums["gain"] + sums["granted"] - sums["refused"]
     after = given if everybody else math.nan
@@ -236,6 +239,6 @@ def _observe_wrong(name: str, cell: _Cell) -> Iterator[Observation]:
     if cell.is_rule and "expected_wrong" in cell.data:
         places = cell.data["places"]
         after = np.array([1000 * cell.data["expected_wrong"] / places])
-        yield Observation(
-            name, EVERYBODY, "wrong", after, 0 * after, places, "exact" if cell.exact else "draws"
-        )
+        basis: Basis = "exact" if cell.exact else "draws"
+        draws = int(cell.data["draws"])
+        yield Observation(name, EVERYBODY, "wrong", after, 0 * after, places, basis, draws=draws)

@@ -129,7 +129,7 @@ class DecideTask(Task):
     audit_epsilons: ClassVar[tuple[str, ...]] = ("0.1", "1")
     default_repeats: ClassVar[int] = 1
     is_exact: ClassVar[bool] = True
-    effect_names: ClassVar[tuple[str, ...]] = ("refused", "granted", "short", "billed")
+    effect_names: ClassVar[tuple[str, ...]] = ("refused", "granted", "wrong", "short", "billed")
     checks: ClassVar[tuple[str, ...]] = ("counts",)
     key_measures: ClassVar[tuple[str, ...]] = (
         "alpha", "largest_flip", "expected_wrong", "largest_misallocation", "cost_of_privacy",

@@ -32,12 +32,13 @@ def options_of(
 ) -> tuple[Option, ...]:
     """Return every setting as an option, the unprotected one first.
 
-    By default, what the plan names earlier is simpler.
+    By default, what the plan names earlier is simpler. A step of which no run is finished yet is none.
     """
     plain = str(BASELINE)
     options = [Option(plain)]
     for place, setting in enumerate(each for each in results.settings if each.is_protected):
         step = reference(setting)
+        step = step if results.arrays.done[results.place(step)].any() else BASELINE
         options.append(
             Option(
                 str(setting),

@@ -106,7 +106,7 @@ def _row(
     setting: Setting, group: str, effect: str, after: Any, due: Any, people: Any, *, basis: Basis
 ) -> Observation:
     """Return one value per repeat, or one in all if rows are not split; nothing where a folder has none."""
-    known, error = np.flatnonzero(np.isfinite(after)), 0.0
+    known, error, draws = np.flatnonzero(np.isfinite(after)), 0.0, 1
     if basis == "exact":
         after, due = after[known[:1]], due[known[:1]]
     elif basis == "draws" and known.size:
@@ -115,6 +115,6 @@ def _row(
         error = (
             math.inf if free <= 0 else float(drawn.std(ddof=1)) * math.sqrt((free + 2) / free / known.size)
         )
-        after, due = np.array([mean_of(after)]), np.array([mean_of(due)])
+        after, due, draws = np.array([mean_of(after)]), np.array([mean_of(due)]), known.size
     size = float(np.nan_to_num(mean_of(people)))
-    return see(setting, group, effect, after, due, size, basis=basis, error=error)
+    return see(setting, group, effect, after, due, size, basis=basis, error=error, draws=draws)
