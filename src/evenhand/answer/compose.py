@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from evenhand.answer.choice import smallest_epsilon
+from evenhand.answer.choice import changes_given, smallest_epsilon
 from evenhand.answer.effects import EVERYBODY, told_in
 from evenhand.answer.harm import MEANINGLESS_DELTA
-from evenhand.answer.prices import say_price
+from evenhand.answer.prices import say_cost, say_price
 from evenhand.answer.sentences import (
     find_settling,
     say_curve,
@@ -21,7 +21,7 @@ from evenhand.answer.telling import Telling
 from evenhand.answer.view import RemedyLine, View
 from evenhand.report.language import written_in
 from evenhand.report.marks import LARGEST, EffectPanel, EffectRow, LackCurve, Lacking, Stage
-from evenhand.report.words import MINUS, capital, has_figures, number
+from evenhand.report.words import MINUS, capital, has_figures, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -309,7 +309,7 @@ def _list_remedies(telling: Telling) -> tuple[RemedyLine, ...]:
             "as planned",
             say("tag.as_planned"),
             *_say_left(telling, page),
-            base,
+            listed([*([base] if base else []), *_cost_as_planned(telling)]),
         )
     ]
     for trial in choice.trials:
@@ -326,6 +326,14 @@ def _list_remedies(telling: Telling) -> tuple[RemedyLine, ...]:
             )
         )
     return tuple(lines)
+
+
+def _cost_as_planned(telling: Telling) -> list[str]:
+    """Return that far fewer or more people are selected as planned, for a remedy's price tells the same."""
+    table = telling.table
+    if telling.case.is_between_groups or not changes_given(table, table.page, telling.case.costs):
+        return []
+    return [say_cost(telling, table.page, "in_all")]
 
 
 def _say_left(telling: Telling, name: str) -> tuple[str, str]:

@@ -403,6 +403,15 @@ def measured():
         ),
     )
     yield (
+        "as planned far fewer are hired, and the remedy changes little",
+        make(
+            WOMEN,
+            rows("selected", option="cure", women=(51, 173), men=(231, 231)),
+            in_all("in_all", 400, noise=200, cure=198),
+            options=[CURE],
+        ),
+    )
+    yield (
         "one group fares worst, and another one too",
         measure(
             in_rows("Black people", "wrongly_refused", 612, 133, error=30),
