@@ -89,7 +89,7 @@ STEPS = {
     "spent": ["ledger", "show", "budget.db"],
     "verify": ["verify", "table.csv", "--key", "office.key.pub", "--ledger", "budget.db"],
     "audit": ["audit", "people.csv", *ROLES, "--sensitive", "sex", "--epsilon", "1", "--protocol", "grr",
-              "--model", "logistic", "--repeats", "2", "--workers", "1", "--yes", "--out", "study"],
+              "--model", "logistic", "--repeats", "2", "--workers", "1", "--anyway", "--out", "study"],
     "measure": ["measure", "people.csv", "--prediction", "hired", "--positive", "yes", "--protected", "sex",
                 "--out", "measure.json"],
 }  # fmt: skip

@@ -134,7 +134,7 @@ def rank_scores(
         variance = 0.0 if min(positives, negatives) > 1 else math.nan
         return Ranking(apart, variance, positives, negatives)
     of_hits, of_misses = _below(misses), 1 - _below(hits)
-    area = min(1.0, float(hits @ of_hits) / float(hits.sum()))
+    area = min(1.0, float((hits * of_hits).sum()) / float(hits.sum()))
     placements = np.where(positive == 1, of_hits[place], of_misses[place])
     squares = (placements - area) ** 2
     variance = sum(

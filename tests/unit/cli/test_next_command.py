@@ -19,7 +19,7 @@ from unit.cli.conftest import ROLES
 
 pytestmark = pytest.mark.figures
 
-QUICK = ["--repeats", "1", "--model", "logistic", "--workers", "1", "--out", "audited"]
+QUICK = ["--repeats", "1", "--model", "logistic", "--workers", "1", "--anyway", "--out", "audited"]
 WAYS = [
     [],
     pytest.param(["--protocol", "grr", "--split", "uniform", "--epsilon", "1/3"], marks=pytest.mark.figures),
@@ -89,7 +89,7 @@ def test_the_terminal_and_the_report_end_with_it(call, file, tmp_path, monkeypat
 def test_a_data_set_has_no_file_to_name(call):
     done = call("audit", "causal", "--rows", 300, "--epsilon", 1, *QUICK, "--json")
 
-    assert json.loads(done.stdout)["next"] == []
+    assert not any("privatize" in line for line in json.loads(done.stdout)["next"])
 
 
 @pytest.mark.parametrize(

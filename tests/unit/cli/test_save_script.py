@@ -11,7 +11,7 @@ from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.script import as_notebook, as_script, script_cells
 from unit.cli.conftest import ROLES
 
-FAST = ["--workers", 1]
+FAST = ["--workers", 1, "--anyway"]
 STUDIES = {
     "collect": [*ROLES, "--sensitive", "sex", "--epsilon", 1, "--protocol", "grr", "--repeats", 2],
     "release": [

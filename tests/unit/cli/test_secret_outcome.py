@@ -39,8 +39,8 @@ def test_what_the_page_advises_randomises_the_outcome_as_it_was_tested(call, fil
     """People would be told that their outcome is hidden, and a command would pass it on as it is."""
     done = call("audit", file, *ROLES, "--sensitive", "affair,sex", *FAST, "--out", "study")
     assert done.exit_code == 0, done.output
-    typed = done.stdout[done.stdout.index("evenhand privatize") :].split("Warning")[0]
-    words = shlex.split(typed.replace("\\\n", " "))
+    shown = done.stdout[done.stdout.index("evenhand privatize") :].replace("\\\n", " ")
+    words = shlex.split(shown.splitlines()[0])
     assert words[words.index("--protocol") + 1] == "sex=oue,affair=grr"
 
     sent = call(*words[1:])

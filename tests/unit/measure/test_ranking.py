@@ -1,4 +1,7 @@
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -166,3 +169,29 @@ def test_weights_whose_squares_underflow_have_an_area():
     tiny, plain = rank_scores(label, scores, np.full(4, 1e-200)), rank_scores(label, scores)
 
     assert (tiny.area, tiny.positives) == (plain.area, plain.positives)
+
+
+AREAS = """
+import numpy as np
+from evenhand.measure.ranking import rank_scores
+for seed in range(20):
+    generator = np.random.default_rng(seed)
+    scores, label = generator.random(5_000), generator.integers(0, 2, 5_000).astype(np.uint8)
+    print(rank_scores(label, scores).area.hex(), float(scores @ generator.random(5_000)).hex())
+"""
+
+
+def test_the_area_is_the_same_to_the_last_digit_on_another_processor():
+    """If not, a study that was kept could not be computed again the same by anybody with another machine."""
+
+    def compute(kernel):
+        variables = {**os.environ, "OPENBLAS_CORETYPE": kernel}
+        words = [sys.executable, "-c", AREAS]
+        told = subprocess.run(words, env=variables, capture_output=True, text=True, check=True).stdout
+        return zip(*(line.split() for line in told.splitlines()), strict=True)
+
+    (areas, products), (other_areas, other_products) = compute("Haswell"), compute("Prescott")
+    if products == other_products:
+        pytest.skip("numpy adds up products here in one way only")
+
+    assert areas == other_areas

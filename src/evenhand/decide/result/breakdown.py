@@ -387,14 +387,14 @@ def error_of_sum(errors: Values, *, coupled: bool) -> float:
 
 
 def _money_gain(decided: EntityFigures, group: str, people: Values, part: Values, money: float) -> GroupGain:
-    gain, due = float(decided.bias @ part) * money, float(decided.truth @ part) * money
+    gain, due = (float((each * part).sum()) * money for each in (decided.bias, decided.truth))
     return _group_gain(decided, group, people, part * money, due=due, gain=gain)
 
 
 def _people_gain(decided: EntityFigures, group: str, people: Values) -> GroupGain:
     holds = decided.truth
-    refused = float(decided.flip[holds] @ people[holds])
-    granted = float(decided.flip[~holds] @ people[~holds])
+    refused = float((decided.flip[holds] * people[holds]).sum())
+    granted = float((decided.flip[~holds] * people[~holds]).sum())
     due, wrong = float(people[holds].sum()), {"refused": refused, "granted": granted}
     return _group_gain(decided, group, people, people, due=due, gain=granted - refused, **wrong)
 

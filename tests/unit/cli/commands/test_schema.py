@@ -187,7 +187,7 @@ def test_a_terminal_is_asked_with_the_values_shown(call, tmp_path, monkeypatch):
 @pytest.mark.figures
 def test_an_audit_asks_for_missing_roles_and_offers_to_leave_twins_out(call, loans, monkeypatch):
     monkeypatch.setattr(TERMINAL, True)
-    answers = "\n" * 5 + "y\n"
+    answers = "\n" * 5 + "y\n" + "y\n"  # the twins are left out, and the few rows are enough
     typed = ["--repeats", "2", "--epsilon", "1", "--protocol", "grr", "--model", "logistic", "--quiet"]
     done = call("audit", loans, *typed, input=answers)
     plan = Path("study/plan.toml").read_text("utf-8")
