@@ -10,6 +10,7 @@ from evenhand.answer.compose import compose
 from evenhand.answer.status import judge
 from evenhand.errors import InvalidParameterError
 from evenhand.report import render
+from evenhand.report.charts.effects import effect_chart
 from evenhand.study.predictions.case import case
 from evenhand.study.predictions.effects import ALL, DECISIONS, LACKING, effects
 from unit.report._parsing import Parsed
@@ -152,6 +153,16 @@ def test_a_remedy_that_passes_is_recommended_with_its_cut_off():
     assert "women: ≥ " in row.price
     assert "tried on people it was not found on" in row.price
     assert view.remedy_heading == "Which remedy?"
+
+
+def test_what_a_remedy_changes_is_drawn_whole_beside_its_short_name():
+    """If not, a picture says "a higher cut-off for those worse off: 38 fewer w…"."""
+    panel = view_of(scored()).panels[0]
+    changes = [line.remedy.words for line in panel.lines]
+    chart = effect_chart(panel, name="picture")
+
+    assert all(words.startswith("easier cut-off: ") for words in changes)
+    assert all(words in drawn for words in changes for drawn in (chart.wide, chart.narrow))
 
 
 def test_no_remedy_is_named_for_another_gap_than_the_one_found():
