@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.answer.choice import changes_given, smallest_epsilon
 from evenhand.answer.effects import EVERYBODY, told_in
-from evenhand.answer.harm import MEANINGLESS_DELTA
+from evenhand.answer.harm import MEANINGLESS_DELTA, find_trouble
 from evenhand.answer.prices import say_cost, say_price
 from evenhand.answer.sentences import (
     find_settling,
@@ -45,6 +45,7 @@ _BESIDE = {
     "off": "counted",
 }
 """The effect that explains another or pays for it."""
+_OF_EVERY_ENTITY = frozenset({"billed", "short"})
 _BESIDE_UNWANTED = {"selected": "wrongly_selected", "wrongly_selected": "wrongly_refused"}
 
 
@@ -134,7 +135,10 @@ def _draw_panel(telling: Telling, effect: str, order: Sequence[str], recommended
     drawn = rows if len(rows) <= _MOST_DRAWN else rows[:_DRAWN_OF_MANY]
     rest = ""
     if left := rows[len(drawn) :]:
-        rest = say("picture.rest", n=len(left), amount=telling.left(max(left, key=telling.lack)))
+        others = len(left)
+        if effect in _OF_EVERY_ENTITY and all(row.group in table.entities for row in rows):
+            others = len(table.entities) - len(drawn)  # those without a row lack no more
+        rest = say("picture.rest", n=number(others, 0), amount=telling.left(max(left, key=telling.lack)))
     thresholds = {
         round(table.threshold(telling.seen(row)) * telling.scale(row), 9)
         for row in rows
@@ -348,6 +352,12 @@ def _say_left(telling: Telling, name: str) -> tuple[str, str]:
     return telling.left(worst), telling.say("amount.range", low=low, high=high)
 
 
+def _curve_words(telling: Telling, row: Effect) -> str:
+    """Return what the worst-off lack at a point of the curve, or that somebody is charged there."""
+    is_billed = row.effect != "billed" and "below zero" in find_trouble(telling.table, row.setting)
+    return telling.say("amount.charged") if is_billed else telling.lack_words(row)
+
+
 def _draw_curve(telling: Telling, recommended: str) -> LackCurve | None:
     lead, table, say = telling.lead, telling.table, telling.say
     if lead is None or lead.status == "not stored":
@@ -374,7 +384,7 @@ def _draw_curve(telling: Telling, recommended: str) -> LackCurve | None:
                 tuple(each.epsilon for each in tried),
                 tuple(telling.drawn(row, telling.lack(row)) for row in tried.values()),
                 *telling.lack_limits(tried[at]),
-                tuple(telling.lack_words(row) for row in tried.values()),
+                tuple(_curve_words(telling, row) for row in tried.values()),
             )
         )
     if not any(line.role == "page" for line in lines):

@@ -41,8 +41,9 @@ FEWEST_PEOPLE = 30
 class Declared(NamedTuple):
     """The declaration of an effect.
 
-    `matters` is the least amount that counts, and at least `share` of what is due. Effects of a lower `tier`
-    come first when the payer is named; effects of different units are never compared.
+    `matters` is the least amount that counts, and at least `share` of what is due, or of the group's people
+    where people are counted. Effects of a lower `tier` come first when the payer is named; effects of
+    different units are never compared.
     """
 
     measure: str
@@ -311,7 +312,8 @@ class EffectTable:
         """Return the least amount of an effect that matters."""
         declared = EFFECTS[seen.effect]
         amount, share = self.matters.get(seen.effect, (declared.matters, declared.share))
-        return max(amount, share * abs(seen.mean_due)) if share else amount
+        whole = seen.people if declared.unit == "people" else abs(seen.mean_due)
+        return max(amount, share * whole) if share else amount
 
     def before(self, seen: Observation) -> NDArray[np.float64]:
         """Return what the group has under the reference of an option; empty if that was not seen."""

@@ -129,6 +129,8 @@ def _choose_axis(panel: EffectPanel, lines: Sequence[EffectRow], columns: int, p
     reach = max(map(abs, values), default=0.0)
     if changes and 0 < max(map(abs, changes)) < _SMALL_CHANGE * reach:
         kind, values = "change", [*changes, -panel.matters, panel.matters]  # small beside what matters
+    elif not any(line.due for line in lines):
+        values.append(panel.matters)
     linear = Linear.over(values, pixels=columns, most_ticks=max(columns // 8, 4), from_zero=True, within=ends)
     ticks = []
     for tick in linear.ticks:

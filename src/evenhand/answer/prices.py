@@ -30,8 +30,8 @@ def say_price(telling: Telling, trial: Trial, *, most: int = 3) -> str:
         key = "price.harmed_off" if effect == "off" else "price.harmed"
         words.append(say(key, amount=amount, **telling.slots(group)))
     costs, table = trial.costs, telling.table
-    if not words and not costs and "granted" in table.effects:  # rights by error, within the limit
-        costs = ("wrong",) * (table.in_all(name, "wrong") - table.in_all(table.page, "wrong") >= 1)
+    if not words and not costs and table.in_all(name, "granted") - table.in_all(table.page, "granted") >= 1:
+        costs = ("granted",)  # rights by error, within the limit
     words += [say_cost(telling, name, effect) for effect in costs]
     return listed(words[:most]) if words else say("price.none")
 
@@ -45,6 +45,18 @@ def say_next_steps(telling: Telling) -> list[str]:
             "detail.failed", R=telling.option(trial.option.name).words, tests=[say_price(telling, trial)]
         )
         for trial in try_next_steps(telling.table, telling.case.costs)
+    ]
+
+
+def say_charges(telling: Telling) -> list[str]:
+    """Return at which other epsilons somebody is charged, where the page is about less than is due."""
+    if telling.lead is None or telling.lead.effect != "short":
+        return []
+    billed = [(step, telling.by_key.get((step.option, EVERYBODY, "billed"))) for step in telling.steps]
+    return [
+        telling.say("detail.charged", e=step.epsilon, n=telling.shown("billed", row.after))
+        for step, row in billed
+        if row is not None and step.option != telling.table.page and find_trouble(telling.table, step.option)
     ]
 
 

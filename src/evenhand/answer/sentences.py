@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.answer.choice import changes_given, smallest_epsilon
 from evenhand.answer.effects import EFFECTS, EVERYBODY, FEWEST_PEOPLE
 from evenhand.answer.harm import changes_of, side_in_each
-from evenhand.answer.prices import say_cost, say_next_steps, say_price, say_useless
+from evenhand.answer.prices import say_charges, say_cost, say_next_steps, say_price, say_useless
 from evenhand.answer.view import Sentence
 from evenhand.report.words import capital, epsilon_of, listed, number
 
@@ -41,7 +41,9 @@ def say_verdict(telling: Telling) -> str:
     if found.state == "nobody":
         if found.worst is None or found.worst.bound <= 0:
             return say("verdict.nobody", **telling.named([]))
-        return say(f"verdict.nobody_{telling.verb}", amount=telling.bound(found.worst))
+        own = f"verdict.nobody_{found.worst.effect}"
+        key = own if telling.words.has(own) else f"verdict.nobody_{telling.verb}"
+        return say(key, amount=telling.bound(found.worst))
     why = "open"
     if not telling.harmful or all(row.status == "not stored" for row in telling.harmful):
         why = "stored"
@@ -462,7 +464,7 @@ def _what_details(telling: Telling) -> list[str]:
             keys = (f"detail.test_{test.replace(' ', '_')}" for test in trial.failed if test != "usable")
             tests = [say("tag.not_usable")] * ("usable" in trial.failed) + [say(key) for key in keys]
             lines.append(say("detail.failed", R=telling.option(trial.option.name).words, tests=tests))
-    lines += say_next_steps(telling)
+    lines += say_next_steps(telling) + say_charges(telling)
     curve = say_curve(telling)
     return [*_takes(telling), *lines, *([curve] if curve else [])][:_MOST_DETAILS]
 

@@ -60,7 +60,7 @@ class Entry:
 
     Attributes
     ----------
-    about, citation, options, files, departures, built_in, unwanted
+    about, citation, options, files, departures, built_in, unwanted, rule
         As in :class:`Description`.
     build : callable
         From the reader of its files and the chosen options to the cleaned columns.
@@ -79,6 +79,7 @@ class Entry:
     departures: tuple[str, ...] = ()
     built_in: bool = False
     unwanted: bool = False
+    rule: str = ""
     codes: Mapping[str, Any] = field(default_factory=dict)
     schemas: Mapping[str, Any] = field(default_factory=dict)
 
@@ -154,6 +155,8 @@ class Description:
         Whether it needs no file at all, with its default options.
     unwanted : bool
         Whether its positive outcome is one that nobody hopes for, such as a risk score.
+    rule : str
+        The rule by which a right follows from its counts; empty where none does.
     """
 
     name: str
@@ -165,6 +168,7 @@ class Description:
     departures: tuple[str, ...]
     built_in: bool
     unwanted: bool
+    rule: str
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {self.title}", self.about, f"Cite: {self.citation}"]

@@ -71,7 +71,7 @@ def describe(name: str) -> Description:
     n = 3000 (10 to 1000000): How many counties.
     """
     entry = _entry(name)
-    parts = ("about", "citation", "options", "files", "departures", "built_in", "unwanted")
+    parts = ("about", "citation", "options", "files", "departures", "built_in", "unwanted", "rule")
     return Description(name=name, title=DATASETS[name], **{part: getattr(entry, part) for part in parts})
 
 

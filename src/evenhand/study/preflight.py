@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from evenhand.schema import Schema
     from evenhand.study.plan.facts import Facts, Leak
     from evenhand.study.plan.plan import Plan
 
@@ -53,6 +54,10 @@ _USUAL_REPEATS = 10
 _ROUND: tuple[int, ...] = tuple(lead * 10**power for power in range(1, 6) for lead in (1, 2, 3, 5))
 _PERCENT = re.compile(r"(?<![a-z])(pct|perc|percent|prct|share|rate|prop|ratio)|%", re.IGNORECASE)
 _FEWEST_ENTITIES, _FEWEST_LETTERS = 20, 4
+_COUNTED = re.compile(
+    r"(?<![a-z])((?P<sure>freq|frequency)|n|counts?|number|total|cases|persons|people|population)(?![a-z])"
+)
+_MOST_CELLS = 10_000
 
 
 @dataclass(frozen=True)
@@ -127,10 +132,14 @@ def _leave_out(name: str, names: Sequence[str], text: str, *, todo: str, stops: 
 
 
 def _look_at_people(plan: Plan, frame: Any) -> Iterator[Finding]:
-    """Yield that one person seems to have several rows, where nobody said whose rows they are."""
+    """Yield that rows are counts of people, or one person's where nobody said whose they are."""
     if plan.schema is not None and plan.schema.person is not None:
         return
     rows = open_frame(frame).head(MOST_ROWS).to_arrow()
+    if plan.schema is not None and (counted := _find_counts(plan.schema, rows)):
+        text = _say("counted", column=_quoted([counted])[0])
+        yield Finding("counted", text, _say("one_each"), stops=True)
+        return
     found = find_repeated_people(rows)
     if found is not None:
         slots = {"column": _quoted([found.column])[0], "constant": _quoted(found.constant[:3])}
@@ -140,6 +149,36 @@ def _look_at_people(plan: Plan, frame: Any) -> Iterator[Finding]:
             yield Finding("people", text, _say("few_persons", n=left), stops=True)
             return
         yield Finding("people", text, _say("one_row", **slots), {"--person": found.column}, stops=True)
+
+
+def _find_counts(schema: Schema, rows: pa.Table) -> str:
+    """Return the column that says how many people a row stands for; empty if rows seem to be people.
+
+    Then no two rows are alike but for it, and most combinations of the other columns have a row, or the
+    name is that of frequencies.
+    """
+    for name in rows.column_names:
+        values, has_name = rows.column(name), _COUNTED.search(name.lower())
+        if not has_name or not pa.types.is_integer(values.type) or not (pc.max(values).as_py() or 0) > 1:
+            continue
+        crossed = {column: size for column, size in schema.sizes.items() if column != name}
+        others = [column for column in rows.column_names if column != name]
+        if has_name["sure"] is None:
+            others = list(crossed)
+            if math.prod(crossed.values()) > min(2 * len(rows), _MOST_CELLS):
+                continue
+        if others and set(others) <= set(rows.column_names) and _are_apart(rows.select(others)):
+            return str(name)
+    return ""
+
+
+def _are_apart(rows: pa.Table) -> bool:
+    """Return whether no two rows are alike, though no column alone tells them apart."""
+    if len(rows) < 2 or any(
+        2 * pc.count_distinct(rows.column(name)).as_py() > len(rows) for name in rows.column_names
+    ):
+        return False
+    return len(rows.group_by(rows.column_names).aggregate([])) == len(rows)
 
 
 @dataclass(frozen=True)

@@ -403,6 +403,14 @@ def measured():
         ),
     )
     yield (
+        "one group pays, and a second effect on it is open",
+        make(
+            qualified("women", 580, 359, base=300),
+            runs("women", "selected", [173 - 90 * each for each in (-2, -1, 0, 0, 0, 1, 1, 2, 2, 1)], 173),
+            rows("selected", men=(231, 231)),
+        ),
+    )
+    yield (
         "as planned far fewer are hired, and the remedy changes little",
         make(
             WOMEN,

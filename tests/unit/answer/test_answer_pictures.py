@@ -351,3 +351,13 @@ def test_a_curve_holds_its_numbers():
 
     assert len(rows) == 12
     assert ("Optimal", 1.5, 41) in rows
+
+
+def test_the_axis_of_next_to_nothing_reaches_what_matters():
+    """0.1 % of a group was drawn from side to side, as if its cells told nothing."""
+    made = release_view()
+    panel = made.panels[0]._replace(matters=5.0, scale="percent", effect="off")
+    row = panel.lines[0]._replace(due=0.0, after=mark(0, 0.1, form="{:.1f}"), remedy=None)
+    words = words_of(drawn(replace(made, panels=(panel._replace(lines=(row,)),))).wide)
+
+    assert max(float(each.strip("%")) for each in words if re.fullmatch(r"[\d.]+%?", each)) >= 5

@@ -223,3 +223,18 @@ def test_not_a_number_is_neither_drawn_nor_printed():
     text = render_terminal(view(panels=(panel(line("Women", math.nan, nothing), *HIRED.lines[1:]),)))
 
     assert "nan" not in text.lower()
+
+
+def test_next_to_nothing_is_no_long_bar():
+    """A chance of 1 in 10,000 releases was drawn from side to side, as if all were lost."""
+    little = line("Oak", 0, mark(0.004, 0, shown="under 1"))
+    refused = {"effect": "refused", "unit": "of 100 releases", "scale": "of 100 releases", "matters": 1.0}
+    [drawn] = [
+        each
+        for each in render_terminal(view(panels=(panel(little, **refused),))).splitlines()
+        if "Oak" in each
+    ]
+
+    assert "\u2500\u2500\u2500" not in drawn
+    far = line("Oak", 0, mark(40, 0))
+    assert "\u2500\u2500\u2500" in render_terminal(view(panels=(panel(far, **refused),)))

@@ -109,17 +109,6 @@ def test_a_payer_beside_an_open_group_is_not_named_without_a_caveat():
     assert [row.group for row in verdict.maybe_worse] == ["small"]
 
 
-def test_another_effect_of_the_payer_is_no_other_group():
-    """If it were, a page would say that another group may pay more, and that all others pay nothing."""
-    wide = Observation(PAGE, "a", "selected", 250 + 90 * WIGGLE, np.full(10, 310.0), 1_000.0)
-    made = table(see("a", "wrongly_refused", 120, 80), wide, see("b", "selected", 300, 300))
-
-    verdict = find_payers(made)
-    assert payers(made) == ["a"]
-    assert [row.effect for row in verdict.open] == ["selected"]
-    assert verdict.maybe_worse == ()
-
-
 def test_a_group_that_differs_in_a_few_repeats_is_bounded_below_the_payer():
     """If not, a group that lost nothing in 26 of 30 repeats would be said to lose perhaps as much or more."""
     lost, rare = 120 + np.tile(3 * WIGGLE, 3), np.array([0.0] * 26 + [146, 152, 145, 148])

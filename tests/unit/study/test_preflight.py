@@ -11,7 +11,7 @@ from evenhand.answer.effects import FEWEST_PEOPLE, Observation
 from evenhand.answer.status import judge
 from evenhand.app.flow.timing import look_first
 from evenhand.schema import Column, Domain, Schema
-from evenhand.study import CollectTask, DataSource, LearnTask, Plan
+from evenhand.study import CollectTask, DataSource, LearnTask, Plan, ReleaseTask
 from evenhand.study.preflight import MOST_ROWS, people_to_judge, preflight
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
@@ -249,3 +249,42 @@ def test_a_look_at_many_rows_takes_two_seconds_at_most():
     preflight(plan, frame, prepared)
 
     assert time.process_time() - began < 2
+
+
+# --- rows that are no people ------------------------------------------------------------------------
+
+
+def table_of(frame, *columns):
+    """Look at a release of some columns."""
+    schema = Schema(
+        [Column(name, Domain.categorical(sorted(set(frame[name].to_pylist())))) for name in columns],
+        protected=columns[-1],
+    )
+    return preflight(Plan(data=DataSource(path="p.csv"), schema=schema, task=ReleaseTask(columns)), frame)
+
+
+CELLS = {"hair": list("abcd") * 4, "eye": [*"wwww", *"xxxx"] * 2, "sex": [*"f" * 8, *"m" * 8]}
+
+
+@pytest.mark.parametrize("count", ["Freq", "n", "num_people"])
+def test_rows_that_are_counts_of_people_stop(count):
+    """Else 592 people in 16 cells are taken for 16 people, and a remedy is recommended for them."""
+    [found] = table_of(pa.table({**CELLS, count: list(range(3, 19))}), "hair", "eye", "sex")
+
+    assert found.stops
+    assert f"'{count}'" in found.text
+
+
+def test_frequencies_of_a_finer_table_stop_too():
+    frame = pa.table({**CELLS, "Freq": list(range(3, 19))})
+
+    assert named(table_of(frame, "hair", "sex")) == ["counted"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"n": list(range(3, 19)), "eye": ["w"] * 16}, {"n": [1] * 16}, {"wage": list(range(16))}],
+    ids=["several rows for a combination", "one person each", "no count"],
+)
+def test_people_are_not_taken_for_counts(change):
+    assert table_of(pa.table({**CELLS, **change}), "hair", "eye", "sex") == ()

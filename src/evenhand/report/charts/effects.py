@@ -102,10 +102,13 @@ def _scale_of(panel: EffectPanel, pixels: float) -> BarScale:
         return BarScale("log", 0.0, highest, ticks)
     judged = [row for row in panel.lines if not row.is_few]
     ends = [end for row in judged or panel.lines for end in _ends(row)]
+    has_due = any(row.due for row in panel.lines)
+    if not has_due:
+        ends.append(panel.matters)  # a bar as long as the page would be much for next to nothing
     from_zero = min(levels + ends, default=0.0) <= highest / 2
     scale = _linear(panel, levels + ends, pixels, from_zero=from_zero, within=(-math.inf, panel.most))
     changes = [value - row.due for row in judged for value in _values(row) if math.isfinite(value - row.due)]
-    if changes and all(abs(change) < _VISIBLE * (scale.high - scale.low) for change in changes):
+    if has_due and changes and all(abs(change) < _VISIBLE * (scale.high - scale.low) for change in changes):
         ends = [*changes, *(end - row.due for row in judged for end in _ends(row))]
         ends += [sign * 1.5 * panel.matters for sign in (-1, 1)]
         if any(ends):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand.datasets import describe
 from evenhand.schema.crossing import as_names
 from evenhand.schema.infer import open_frame
 from evenhand.study.intake.guess import WORDS, Reason, guess, is_named, name_tokens, read_rows
@@ -99,7 +100,10 @@ def guess_decision(opened: Opened, given: Mapping[str, Any]) -> tuple[dict[str, 
     found: dict[str, Reason] = {}
     all_people = _count_of_people(counts)
     decided = any(given.get(option) is not None for option in ("rule", "allot", "count"))
-    if all_people and not decided:
+    law = "" if opened.source.dataset is None else describe(opened.source.dataset).rule
+    if law and not decided:
+        found["rule"] = Reason("rule", law, "it is the rule that this data set is about")
+    elif all_people and not decided:
         found |= _what_follows(frame, counts, all_people, given)
     count = given.get("count") or all_people
     parts = [name for name in _parts(counts, count) if any(stem in name.lower() for stem in WORDS["groups"])]
@@ -166,18 +170,20 @@ def _parts(counts: Mapping[str, Any], whole: str | None) -> list[str]:
 
 
 def _name_of_places(frame: nw.DataFrame[Any], counts: Mapping[str, Any]) -> str | None:
-    """Return the column with the names: texts of which few are twice, or numbers that are named so."""
+    """Return the column with the names: texts of which few are twice, or numbers; codes come last."""
     apart = {name: frame.get_column(name).n_unique() / max(len(frame), 1) for name in frame.columns}
     texts = [
         name for name in frame.columns if name not in counts and not frame.get_column(name).dtype.is_numeric()
     ]
     near = [name for name in texts if apart[name] >= 1 - _MOST_NAMES_TWICE]
-    numbered = [
-        name
-        for name in frame.columns
-        if apart[name] == 1 and (is_named(name, "identifiers") or _ends(name, "codes"))
-    ]
-    return max(near, key=lambda name: apart[name], default=None) or next(iter(numbered), None)
+    numbered = [name for name in frame.columns if apart[name] == 1 and _is_code(name)]
+    return max(near, key=lambda name: (not _is_code(name), apart[name]), default=None) or next(
+        iter(numbered), None
+    )
+
+
+def _is_code(name: str) -> bool:
+    return is_named(name, "identifiers") or _ends(name, "codes")
 
 
 def _several_rows(frame: nw.DataFrame[Any]) -> str:

@@ -3,6 +3,8 @@
 import pyarrow as pa
 import pytest
 
+from evenhand.app.tasks.decide import DecideForm
+from evenhand.datasets import describe
 from evenhand.study.intake.guess_counts import guess_decision, guess_table
 from evenhand.study.intake.opening import Opened
 from evenhand.study.intake.setup import RoleOptions
@@ -97,6 +99,26 @@ def test_what_is_given_is_not_guessed():
 
     assert guess_decision(opened(**PLACES), given) == ({}, "")
     assert set(values(guess_decision(opened(**PLACES), {"rule": "teachers > 3"})[0])) == {"groups", "name"}
+
+
+@pytest.mark.parametrize("name", ["counties", "section203"])
+def test_the_rule_of_built_in_data_is_proposed(name):
+    """What the data is about is known; to ask for a count of money would lead away from it."""
+    source, columns = DataSource(dataset=name), {"geoid": ["01", "02"], "area": ["A, B", "C, D"], "s": [9, 8]}
+    found, _ = guess_decision(Opened(source, pa.table(columns)), {})
+
+    assert found["rule"].value == describe(name).rule == DecideForm.datasets[name]["rule"]
+    assert "count" not in found
+    assert found["name"].value == "area"
+    assert "rule" not in guess_decision(Opened(source, pa.table(columns)), {"count": "s"})[0]
+
+
+def test_places_are_named_by_words_rather_than_codes():
+    """ "48173 is refused a right" tells nobody who that is."""
+    codes, towns = [f"{row:05}" for row in range(40)], [f"town {row % 38}" for row in range(40)]
+
+    assert values(guess_decision(opened(fips=codes, area=towns), {})[0])["name"] == "area"
+    assert values(guess_decision(opened(fips=codes), {})[0])["name"] == "fips"
 
 
 def test_a_right_follows_where_people_in_need_are_counted():

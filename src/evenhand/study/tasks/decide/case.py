@@ -6,6 +6,8 @@ import math
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from evenhand.answer.case import Case, Name, OptionName, Promise, Warned
 from evenhand.answer.effects import per_head
 from evenhand.answer.harm import MEANINGLESS_DELTA, lacks
@@ -17,12 +19,15 @@ from evenhand.report.words import listed, number, plain
 from evenhand.study.page.around import say_around, warned
 from evenhand.study.page.wording import digits_of
 from evenhand.study.page.words import words_in
+from evenhand.study.store.canonical import unpack
 from evenhand.study.tasks.decide.effects import MILLION, effects
 from evenhand.study.tasks.decide.task import ENTITY_SIZES, method_of
 from evenhand.study.tasks.shared.wording import name_mechanism, say_promise, tell_apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
 
     from evenhand.answer.effects import EffectTable, Observation
     from evenhand.answer.words import Words
@@ -32,10 +37,19 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.decide.task import DecideTask
 
 _LONGEST_RULE = 90
-_UNFIT = frozenset({"name", "names", "id", "label", "title", "geoid", "fips", "code", "place", "region"})
+_NOUNS = frozenset({
+    "agency", "area", "authority", "block", "borough", "campus", "canton", "church", "city",
+    "clinic", "college", "commune", "community", "company", "constituency", "council", "country",
+    "county", "department", "district", "division", "facility", "firm", "hospital", "institution",
+    "library", "municipality", "nation", "neighborhood", "neighbourhood", "office", "parish",
+    "plant", "precinct", "prefecture", "province", "school", "settlement", "site", "state",
+    "station", "store", "territory", "town", "township", "tract", "university", "village", "ward",
+    "zone",
+})  # fmt: skip
 _CHILDREN = ("child", "children")
 _SHOWN = 20  # places one by one; all are in the data behind the table
 _SMALL = 0.05
+_HARDLY_ANY, _FEWEST = 0.05, 20  # places without a right, among so many
 
 
 class _Study(NamedTuple):
@@ -46,6 +60,7 @@ class _Study(NamedTuple):
     table: EffectTable
     page: Setting
     outcome: Outcome | None
+    rights: NDArray[np.float64]
     names: dict[Setting, str]
     nouns: tuple[str, str]
     heads: tuple[str, str]
@@ -65,7 +80,9 @@ def case(task: DecideTask, results: ResultData, *, page: Setting | None = None, 
         named = {each: _name_setting(task, each, chosen, words) for each in results.settings}
         names, (nouns, heads) = tell_apart(named, chosen), _nouns(task, words)
         currency = _currency(task)
-        study = _Study(task, words, table, chosen, next(done, None), names, nouns, heads, currency)
+        study = _Study(
+            task, words, table, chosen, next(done, None), _rights(results), names, nouns, heads, currency
+        )
         counted = f"{in_language(f'{results.facts.rows:,}')} {nouns[results.facts.rows != 1]}"
         noise = words.say("release.noise")
         asked = "decide.question_rule" if task.is_rule else "decide.question_money"
@@ -98,6 +115,13 @@ def case(task: DecideTask, results: ResultData, *, page: Setting | None = None, 
         )
 
 
+def _rights(results: ResultData) -> NDArray[np.float64]:
+    """Return which entities have the right by their true counts; nothing where a folder has not kept that."""
+    plain = (each for each in results.outcomes if each.failure is None and not each.cell.setting.is_protected)
+    truth = (each.columns.get("truth") for each in plain)
+    return next((unpack(each) for each in truth if each is not None), np.empty(0))
+
+
 # --- names ----------------------------------------------------------------------------------------
 
 
@@ -126,14 +150,14 @@ def _slots(task: DecideTask, setting: Setting) -> dict[str, str]:
 def _nouns(task: DecideTask, words: Words) -> tuple[tuple[str, str], tuple[str, str]]:
     """Return one and several of the entities, and of those whom the table counts.
 
-    In English a column that is one plain word is the noun: "county", "students".
+    In English a column that is named so is the noun: "county", "students".
     """
     one, _, many = words.say("decide.entities").partition("|")
     entities, people = (one, many), (words.say("default.person"), words.say("default.people"))
     if words.language != "en":
         return entities, people
     word = (task.name or "").strip()
-    if re.fullmatch(r"[a-z]{3,20}", word) and word not in _UNFIT:
+    if word in _NOUNS:
         entities = word, _plural(word)
     counted = "" if task.groups else (task.count or "").strip()
     if counted in _CHILDREN:
@@ -195,8 +219,12 @@ def _promise(study: _Study) -> Promise | None:
 
 
 def _warnings(study: _Study) -> Iterator[Warned]:
-    """Yield that a total may be 0, that remedies promise nothing, and what the page's remedy takes."""
+    """Yield what the page's method leaves open, that remedies promise nothing, and who is not in the file."""
     language, page = study.words.language, study.page
+    lacking, everywhere = int((study.rights == 0).sum()), len(study.rights)
+    if study.task.is_rule and everywhere >= _FEWEST and lacking <= _HARDLY_ANY * everywhere:
+        slots = {"n": lacking, "m": in_language(f"{everywhere:,}"), "entities": study.nouns[1]}
+        yield warned(language, "decide.all_have", **slots)
     notes = () if study.outcome is None else study.outcome.notes
     total = next((note for note in notes if getattr(note, "kind", "") == "total"), None)
     if total is not None:

@@ -31,6 +31,7 @@ MILLION = 1e6
 
 _MONEY = ("due", "gain", "gain_error", "worst")
 _SUMMED = ("people", "due", "gain", "refused", "granted")
+_EXPECTED = {"wrong": "expected_wrong", "granted": "expected_granted"}
 _STORED = ("gain_error", "refused_error", "granted_error", "worst")  # of classes, whose sums have their own
 _MOST_ROWS = 20_000  # rows of entities, all settings together; beyond it those that can decide anything
 _WORST_OFF = 100
@@ -107,8 +108,7 @@ def _read(task: DecideTask, outcome: Outcome, plain: Outcome | None, entities: i
     times = Counter([*names, *groups, EVERYBODY])  # each name is there once, with its row where needed
     apart = [name if times[name] == 1 else f"{name} (row {row})" for row, name in enumerate(names, start=1)]
     data = {**outcome.data, "places": float(entities), "draws": task.draws}
-    if "expected_wrong" in outcome.measures:
-        data["expected_wrong"] = outcome.measures["expected_wrong"]
+    data |= {name: outcome.measures[name] for name in _EXPECTED.values() if name in outcome.measures}
     return _Cell(task.is_rule, exact, groups, apart, own, data)
 
 
@@ -235,10 +235,11 @@ def _observe(name: str, cell: _Cell, chosen: Sequence[int]) -> Iterator[Observat
 
 
 def _observe_wrong(name: str, cell: _Cell) -> Iterator[Observation]:
-    """Yield how many of 1,000 places a rule is expected to decide wrongly, whatever their size."""
-    if cell.is_rule and "expected_wrong" in cell.data:
-        places = cell.data["places"]
-        after = np.array([1000 * cell.data["expected_wrong"] / places])
-        basis: Basis = "exact" if cell.exact else "draws"
-        draws = int(cell.data["draws"])
-        yield Observation(name, EVERYBODY, "wrong", after, 0 * after, places, basis, draws=draws)
+    """Yield how many of 1,000 places a rule is expected to decide wrongly, and to give a right they lack."""
+    basis: Basis = "exact" if cell.exact else "draws"
+    draws = int(cell.data["draws"])
+    for effect, expected in _EXPECTED.items():
+        if cell.is_rule and expected in cell.data:
+            places = cell.data["places"]
+            after = np.array([1000 * cell.data[expected] / places])
+            yield Observation(name, EVERYBODY, effect, after, 0 * after, places, basis, draws=draws)

@@ -89,6 +89,15 @@ def test_entities_without_a_name_are_numbered():
     assert results.view().verdict.startswith("Place 1 pays")
 
 
+@pytest.mark.parametrize(("name", "noun"), [("town", "towns"), ("county", "counties"), ("bcode", "places")])
+def test_only_a_word_for_places_is_their_noun(name, noun):
+    """ "If bcodes share money" tells nobody who shares it."""
+    frame = {name: decide.PLACES["town"], "poor": [210, 600, 540, 180, 2_000]}
+    task = decide.money_task(name=name, weight=None, groups=[], epsilons=[1])
+
+    assert decide.study(task, frame=frame).view().question.startswith(f"If {noun} share money")
+
+
 # --- what is said around it -------------------------------------------------------------------------
 
 
@@ -105,6 +114,64 @@ def test_money_below_zero_stops_and_says_how_often_for_anybody():
     assert view.how_much.text.endswith("in 49 of 100 releases.")
     assert "Ash is charged instead of paid in 23 of 100 releases." in view.how_much.details
     assert view.what_to_do.text == "Do not use this result."
+
+
+def test_an_epsilon_at_which_somebody_is_charged_says_so():
+    """Else nobody would see why an epsilon at which $0.01 is lacking is not good enough."""
+    frame = {"town": [f"t{place}" for place in range(40)], "poor": [60 + place for place in range(40)]}
+    task = decide.money_task(weight=None, groups=[], epsilons=[0.1, 1])
+    view = decide.study(task, frame=frame).view()
+    [page] = [line for line in view.curve.lines if line.role == "page"]
+
+    assert view.state == "nobody"
+    assert page.shown[0] == "charged"
+    assert "charged" not in page.shown[1]
+    told = [line for line in view.what_to_do.details if line.startswith("At ε = 0.1 somebody is charged")]
+    assert re.fullmatch(r"At ε = 0.1 somebody is charged instead of paid in [1-9]\d* of 100 releases.", *told)
+
+
+def test_all_places_are_counted_where_some_are_left_out(monkeypatch):
+    """Of very many places some have rows: "14 others" of 16,641 would deny that the rest exist."""
+    monkeypatch.setattr("evenhand.study.tasks.decide.effects._MOST_ROWS", 10)
+    monkeypatch.setattr("evenhand.study.tasks.decide.effects._WORST_OFF", 35)
+    frame = {"town": [f"t{place}" for place in range(60)], "poor": [1 + place for place in range(60)]}
+    view = decide.study(decide.money_task(weight=None, groups=[], epsilons=[1]), frame=frame).view()
+    [panel] = view.panels
+
+    assert panel.effect == "billed"
+    assert panel.rest.startswith(f"{60 - len(panel.lines)} others: at most ")
+
+
+@pytest.mark.parametrize(
+    ("task", "verdict"),
+    [
+        (
+            decide.rule_task(rule="poor > 20", groups=[], epsilons=[1]),
+            "Nobody is refused a right in more than ",
+        ),
+        (decide.money_task(weight=None, groups=[], epsilons=[1]), "Nobody is charged in more than "),
+    ],
+    ids=["right", "money"],
+)
+def test_a_chance_is_not_said_to_be_paid(task, verdict):
+    """ "Nobody pays more than 1 of 100 releases" is no sentence."""
+    frame = {"town": [f"t{place}" for place in range(40)], "poor": [29, *[60] * 39]}
+    if not task.is_rule:
+        frame["poor"][0] = 9
+    view = decide.study(task, frame=frame).view()
+
+    assert view.state == "nobody"
+    assert view.verdict.startswith(verdict)
+
+
+@pytest.mark.parametrize(("poor", "warns"), [(21, True), (18, False)])
+def test_a_file_of_those_who_have_the_right_is_not_taken_for_the_whole_country(poor, warns):
+    """There a lower threshold would seem to cost nothing."""
+    frame = {"town": [f"t{place}" for place in range(40)], "poor": [18, *[poor] * 4, *[90] * 35]}
+    task = decide.rule_task(rule="poor > 20", groups=[], epsilons=[1])
+    heads = [warned.head for warned in decide.study(task, frame=frame).view().warnings]
+
+    assert ("Hardly any of these towns lack the right:" in heads) is warns
 
 
 def test_chances_are_drawn_as_they_are_told(rights):

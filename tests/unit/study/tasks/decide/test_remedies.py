@@ -89,11 +89,16 @@ def test_asked_cells_are_the_same_to_the_byte_beside_remedies():
         )
 
 
-def choose_margin(far):
-    """Return the table and the choice for two towns at the line and so many that are far above it."""
+def study_margin(far):
+    """Return a study of two towns at the line and so many that are far above it, with a margin."""
     frame = {"town": ["Ash", "Dale", *(f"t{k}" for k in range(far))], "poor": [21, 18, *[4_000] * far]}
-    task = rule_task(rule="poor > 20", epsilons=[1], groups=[], mitigations=[MARGIN])
-    table = task.effects(study(task, frame=frame))
+    return study(rule_task(rule="poor > 20", epsilons=[1], groups=[], mitigations=[MARGIN]), frame=frame)
+
+
+def choose_margin(far):
+    """Return its table and choice."""
+    results = study_margin(far)
+    table = results.plan.task.effects(results)
     return table, choose_remedy(table, find_payers(table, judge(table)))
 
 
@@ -107,6 +112,14 @@ def test_a_margin_is_recommended_where_its_cost_is_small_and_tells_who_gains():
     assert table.by_key[made, "Ash", "refused"].basis == "exact"
     assert table.by_key[made, "Dale", "granted"].mean_after > 900
     assert choice.first.option.name == made
+
+
+def test_a_margin_that_is_recommended_tells_its_price():
+    """Dale gains a right by error more often; fewer refusals elsewhere do not make that "no new harm"."""
+    view = study_margin(300).view()
+    [line] = [each for each in view.remedies if each.tag == "recommended"]
+
+    assert line.price == "3 more of 1,000 places are given a right they lack"
 
 
 def test_rights_granted_to_many_places_by_error_are_a_price():
