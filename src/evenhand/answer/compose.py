@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from evenhand.answer.choice import smallest_epsilon
+from evenhand.answer.choice import changes_given, smallest_epsilon
 from evenhand.answer.effects import EVERYBODY, told_in
 from evenhand.answer.harm import MEANINGLESS_DELTA, find_trouble
-from evenhand.answer.prices import say_price
+from evenhand.answer.prices import say_cost, say_price
 from evenhand.answer.sentences import (
     find_settling,
     say_curve,
@@ -20,8 +20,8 @@ from evenhand.answer.telling import Telling
 from evenhand.answer.verdicts import say_verdict
 from evenhand.answer.view import RemedyLine, View
 from evenhand.report.language import written_in
-from evenhand.report.marks import EffectPanel, EffectRow, LackCurve, Lacking, Stage
-from evenhand.report.words import MINUS, capital, has_figures, number
+from evenhand.report.marks import LARGEST, EffectPanel, EffectRow, LackCurve, Lacking, Stage
+from evenhand.report.words import MINUS, capital, has_figures, listed, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -198,7 +198,9 @@ def _mark(telling: Telling, row: Effect) -> Stage:
     low = high = nothing
     shown_limits = ""
     if is_judged and math.isfinite(limits.low) and limits.low != limits.high:
-        low, high = ((row.due + each) * scale for each in (limits.low, limits.high))
+        low, high = _keep_drawable(
+            row, [(row.due + each) * scale for each in (limits.low, limits.high)], scale
+        )
         texts = [telling.signed(row.effect, each * scale) for each in (limits.low, limits.high)]
         shown_limits = say("amount.range", low=texts[0], high=texts[1])
     return Stage(
@@ -213,12 +215,20 @@ def _mark(telling: Telling, row: Effect) -> Stage:
     )
 
 
+def _keep_drawable(row: Effect, limits: list[float], scale: float) -> list[float]:
+    """Return limits on the axis, cut at what a rate can be: from nobody to everybody."""
+    most = LARGEST.get(told_in(row.effect), math.inf)
+    if not 0 <= row.after * scale <= most < math.inf:
+        return limits
+    return [min(max(each, 0.0), most) for each in limits]
+
+
 def _mark_words(telling: Telling, row: Effect, *, is_open: bool) -> str:
     """Return what a mark tells: the change from what is due, or of a remedy from the step before it."""
     say = telling.say
     if row.status == "unjudged":
         return say("picture.few")
-    remedy = telling.option(row.setting).words
+    remedy = telling.option(row.setting).column
     is_page = row.setting == telling.table.page
     if not is_page and row.reference != telling.table.unprotected:
         return f"{remedy}: {telling.moved(row, is_step=True)}"
@@ -303,7 +313,7 @@ def _list_remedies(telling: Telling) -> tuple[RemedyLine, ...]:
             "as planned",
             say("tag.as_planned"),
             *_say_left(telling, page),
-            base,
+            listed([*([base] if base else []), *_cost_as_planned(telling)]),
         )
     ]
     for trial in choice.trials:
@@ -320,6 +330,14 @@ def _list_remedies(telling: Telling) -> tuple[RemedyLine, ...]:
             )
         )
     return tuple(lines)
+
+
+def _cost_as_planned(telling: Telling) -> list[str]:
+    """Return that far fewer or more people are selected as planned, for a remedy's price tells the same."""
+    table = telling.table
+    if telling.case.is_between_groups or not changes_given(table, table.page, telling.case.costs):
+        return []
+    return [say_cost(telling, table.page, "in_all")]
 
 
 def _say_left(telling: Telling, name: str) -> tuple[str, str]:

@@ -189,8 +189,8 @@ def _open_words(telling: Telling, lead: Effect) -> str:
             lose, gain = (telling.shown(lead.effect, each * scale) for each in (worse, better))
             if telling.case.is_between_groups:
                 more, fewer = (gain, lose) if lead.harm == "less" else (lose, gain)
-                word = say(f"effect.{lead.effect}.word")
-                return say("how.between", more=more, fewer=fewer, word=word, **slots)
+                slots |= _name_those_compared(telling, lead)
+                return say("how.between", more=more, fewer=fewer, word=telling.word(lead.effect), **slots)
             return say("how.both_ways", n=lose, m=gain, **slots)
         return say("how.could", amount=telling.bound(lead), **slots)
     values = changes_of(telling.table, lead)
@@ -347,12 +347,18 @@ def _people_to_settle(telling: Telling) -> list[tuple[Effect, float]]:
 
 def _name_needed(telling: Telling, row: Effect, people: float) -> dict[str, Any]:
     """Return the slots of a group and of how many people of it a rate takes, where not all count in it."""
-    shown, slots = number(float(f"{people:.2g}"), 0), telling.slots(row.group)
+    shown = number(float(f"{people:.2g}"), 0)
     if row.effect == "wrongly_refused":
         shown = telling.say("group.qualified", n=shown)
-    elif row.effect == "wrongly_selected" and telling.case.is_between_groups:
+    return {**_name_those_compared(telling, row), "n": shown}
+
+
+def _name_those_compared(telling: Telling, row: Effect) -> dict[str, Any]:
+    """Return the slots of a row's group; of people who are wrongly selected, only who should not be."""
+    slots = telling.slots(row.group)
+    if row.effect == "wrongly_selected" and telling.case.is_between_groups:
         slots |= {key: telling.say("group.not_due", G=slots[key]) for key in ("G", "L")}
-    return {**slots, "n": shown}
+    return slots
 
 
 def _growth_to_settle(telling: Telling, row: Effect) -> float:
@@ -364,8 +370,11 @@ def _growth_to_settle(telling: Telling, row: Effect) -> float:
     threshold = telling.table.threshold(telling.seen(row))
     lack = row.lack_by(row.change)
     reach = row.bound - lack
-    if not (math.isfinite(row.low) and math.isfinite(reach)) or reach <= 0:
+    if not math.isfinite(reach) or reach <= 0:
         return math.nan
+    if not math.isfinite(row.low):  # the bound alone: what rare repeats may add falls as their number grows
+        most = _MOST_REPEATS / telling.case.repeats + 1
+        return min(max(reach / (threshold - lack), 1.0), most) if lack < threshold else math.nan
     if _is_still(telling, row):
         return max(reach / threshold, 1.0)
     growths = [(reach / max(threshold - lack, threshold / 4)) ** 2]

@@ -182,7 +182,8 @@ class Telling:
         while len(shown) > 1 and len(" ".join(shown).split()) + (4 if len(names) > len(shown) else 1) > words:
             shown.pop()
         if len(names) > len(shown):
-            shown.append(self.say("group.others", n=len(names) - len(shown)))
+            left = len(names) - len(shown)
+            shown.append(self.say("group.other" if left == 1 else "group.others", n=left))
         return {slot: listed(shown), f"{slot.lower()}n": count, **verbs}
 
     @property

@@ -153,13 +153,16 @@ def _shown_epsilons(curve: LackCurve, most: int) -> list[float]:
 
 
 def _commands(view: View, paper: Paper) -> list[TextLine]:
-    """Return the commands to copy, each with what it does where there are several."""
+    """Return the commands to copy, each with what it does where there are several or where it is no command.
+
+    What a line takes that no shell has, such as Python, stands before it.
+    """
     lines: list[TextLine] = []
     for command in view.commands:
         word = "" if lines else fixed_word(f"terminal.{'apply' if view.recommended else 'command'}")
         parts = break_command(fit(clean(command.line), paper.encoding), paper.width - 2 - _LEAD)
-        if len(view.commands) > 1:
-            lines += _lead(paper, word, f"{command.label}:")
+        if len(view.commands) > 1 or command.note:
+            lines += _lead(paper, word, f"{', '.join(filter(None, (command.label, command.note)))}:")
             word = ""
         lines += [
             TextLine(f"  {pad(word if not place else '', _LEAD)}{part}") for place, part in enumerate(parts)

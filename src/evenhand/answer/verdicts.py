@@ -73,7 +73,7 @@ def _say_who_pays(telling: Telling) -> str:
         key, unit = "costly", EFFECTS[first.row.effect].unit
         alike = [each for each in trade_off.harmed if EFFECTS[each.lead.effect].unit == unit]
         worst = max(alike, key=lambda each: each.limits.mean, default=None)
-        if worst is not None and worst.limits.mean > first.amount:
+        if worst is not None and worst.limits.mean > first.amount and not telling.case.is_between_groups:
             key = "trade_off"
             slots |= telling.named([worst.lead.group], slot="H")
             slots |= {"R": telling.option(trade_off.option.name).words}
@@ -81,7 +81,7 @@ def _say_who_pays(telling: Telling) -> str:
         key = "maybe"
     elif telling.choice.trials and not telling.choice.may_help:
         key = "helpless"
-    elif find_others(telling):
+    elif find_others(telling) and not telling.case.is_between_groups:
         key = "most"
     return telling.say(f"verdict.{key}", **slots)
 

@@ -12,6 +12,7 @@ from evenhand.cli.options import split_list
 from evenhand.cli.proposals import EXAMPLE, lay_out
 from evenhand.cli.terminal.console import Terminal, quote_names, wrong_use
 from evenhand.errors import SchemaError
+from evenhand.report.language import written_in
 from evenhand.schema import Schema
 from evenhand.schema.crossing import as_names
 from evenhand.schema.infer import open_frame
@@ -143,7 +144,8 @@ def report_reading(terminal: Terminal, opened: Opened) -> None:
     label = opened.source.label
     with_nulls = sum(1 for column in opened.frame.columns if column.null_count)
     missing = "none missing" if not with_nulls else f"missing values in {with_nulls}"
-    size = f"{counted(opened.rows, 'row')}, {counted(len(opened.names), 'column')}"
+    with written_in("en"):  # as the sentence is
+        size = f"{counted(opened.rows, 'row')}, {counted(len(opened.names), 'column')}"
     terminal.say("Reading", f"{label}, {size}, {missing}")
     if opened.note:
         terminal.say("Note", opened.note)

@@ -173,6 +173,8 @@ class Sums:
 
 
 Scale = Literal["of 1,000", "people", "dollars", "percent", "of 100 releases"]
+LARGEST = {"of 1,000": 1000.0, "of 100 releases": 100.0}
+"""The largest value there can be on a scale that has one."""
 
 
 class Stage(NamedTuple):
@@ -235,7 +237,7 @@ class EffectPanel(NamedTuple):
     @property
     def most(self) -> float:
         """The largest value there can be."""
-        return {"of 1,000": 1000.0, "of 100 releases": 100.0}.get(self.scale, math.inf)
+        return LARGEST.get(self.scale, math.inf)
 
     def show(self, number: str) -> str:
         """Return a number, which is written already and without its sign, with the currency of money."""

@@ -151,6 +151,10 @@ def _look_at_people(plan: Plan, frame: Any) -> Iterator[Finding]:
     if found is not None:
         slots = {"column": _quoted([found.column])[0], "constant": _quoted(found.constant[:3])}
         text = _say("people", rows=f"{found.rows_each:g}", n=len(found.constant[:3]), **slots)
+        left = round(rows.num_rows / found.rows_each)
+        if left < 2 * FEWEST_PEOPLE and rows.num_rows < MOST_ROWS:  # to count one row of each would stop too
+            yield Finding("people", text, _say("few_persons", n=left), stops=True)
+            return
         yield Finding("people", text, _say("one_row", **slots), {"--person": found.column}, stops=True)
 
 

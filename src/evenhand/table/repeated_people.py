@@ -38,9 +38,10 @@ _VARIES = 0.9
 _BY_CHANCE = 0.9  # of pairs of rows that agree in a column: whether it stays the same cannot be told
 _MOST_COLUMNS = 200
 _NOTICED_ROWS = 1 << 15
-_NUMBERED = frozenset(
-    {"id", "nr", "pid", "uid", "idcode", "ident", "identifier", "person", "personid", "subject"}
-)
+_NUMBERED = frozenset({
+    "id", "nr", "pid", "uid", "idcode", "caseid", "pidnum", "seqn", "ident", "identifier", "person",
+    "personid", "subject",
+})  # fmt: skip
 _TIMES = frozenset({"age", "year", "quarter", "month", "week", "day", "date", "time", "wave", "period"})
 _PERSONAL = frozenset({
     "sex", "gender", "female", "male", "race", "black", "white", "hisp", "hispanic", "ethnicity", "ethnic",

@@ -1,5 +1,7 @@
 """Sixty cases and some more, each with a table whose answer a person sees at once."""
 
+from dataclasses import replace
+
 from evenhand.answer.case import OptionName
 from evenhand.answer.effects import EVERYBODY, Option
 from unit.answer._tables import (
@@ -426,6 +428,45 @@ def measured():
         "selected less often, with no outcome",
         measure(
             in_rows("women", "selected", 100, 240, error=15), in_rows("men", "selected", 240, 100, error=15)
+        ),
+    )
+    yield (
+        "one group pays, and a second effect on it is open",
+        make(
+            qualified("women", 580, 359, base=300),
+            runs("women", "selected", [173 - 90 * each for each in (-2, -1, 0, 0, 0, 1, 1, 2, 2, 1)], 173),
+            rows("selected", men=(231, 231)),
+        ),
+    )
+    yield (
+        "as planned far fewer are hired, and the remedy changes little",
+        make(
+            WOMEN,
+            rows("selected", option="cure", women=(51, 173), men=(231, 231)),
+            in_all("in_all", 400, noise=200, cure=198),
+            options=[CURE],
+        ),
+    )
+    yield (
+        "one group fares worst, and another one too",
+        measure(
+            in_rows("Black people", "wrongly_refused", 612, 133, error=30),
+            in_rows("Asian people", "wrongly_refused", 290, 210, error=20),
+            in_rows("white people", "wrongly_refused", 133, 412, error=30),
+        ),
+    )
+    yield (
+        "a cut-off that evens out one group costs another more",
+        measure(
+            in_rows("Black people", "wrongly_refused", 412, 133, error=30),
+            in_rows("white people", "wrongly_refused", 133, 412, error=30),
+            replace(in_rows("Black people", "wrongly_refused", 133, 133, error=30), option="cure"),
+            replace(in_rows("white people", "wrongly_refused", 812, 133, error=30), option="cure"),
+            options=[Option("cure", PLAIN, is_remedy=True)],
+            remedies={
+                PAGE: OptionName("these decisions", "now"),
+                "cure": OptionName("a cut-off per group", "own cut-off"),
+            },
         ),
     )
     yield (

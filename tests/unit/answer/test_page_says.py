@@ -170,6 +170,27 @@ def test_the_page_is_about_who_may_lose_and_not_about_the_largest_gain():
         assert view.how_much.text == "For women the repeats are too few to give limits."
 
 
+def rare_losses(repeats):
+    """Return the view of repeats of which one in ten loses 2 of 1,000, and no other one anything."""
+    spread = {"spread": "wrongly refused, change", "people": 2_000.0}
+    values = [12.0 if place % 10 == 0 else 10.0 for place in range(repeats)]
+    return compose(
+        make(*(runs(group, "wrongly_refused", values, 10, **spread) for group in ("women", "men")))
+    )
+
+
+def test_repeats_without_limits_are_asked_for_until_they_settle():
+    """If not, a page asks for ten more, then for twenty more, and is never done."""
+    few = rare_losses(10)
+    asked = int(few.settling["--repeats"])
+
+    assert few.state == "unsure"
+    assert few.how_much.text.endswith(" the repeats are too few to give limits.")
+    assert few.what_to_do.text == f"Run about {asked - 10} more repeats."
+    assert rare_losses(asked // 2).state == "unsure"  # the twin: half of them are not enough
+    assert rare_losses(round(1.25 * asked)).state == "nobody"
+
+
 def test_who_lost_in_every_repeat_comes_before_who_has_limits():
     """If limits came first, the page would tell of a group to which nothing happens."""
     women = runs("women", "selected", [480, 470, 475], 500, spread="none")

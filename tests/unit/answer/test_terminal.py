@@ -197,6 +197,15 @@ def test_a_command_in_several_lines_is_the_same_command():
     assert shlex.split(copied.replace("\\\n", "")) == shlex.split(line_)
 
 
+def test_a_line_that_no_shell_takes_says_what_takes_it():
+    """If not, a person types Python into a shell."""
+    python = Command("Apply it to all rows", "Python, evenhand.learn", 'DPLogisticRegression(epsilon="1")')
+    lines = render_terminal(view(commands=(python,), warnings=())).splitlines()
+
+    assert lines[-2].endswith("Apply it to all rows, Python, evenhand.learn:")
+    assert lines[-1].strip() == python.line
+
+
 def test_parts_that_a_page_has_not_are_left_out():
     """If not, a check without remedies would show an empty table."""
     made = view(

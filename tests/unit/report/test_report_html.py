@@ -160,7 +160,7 @@ def test_rows_behind_the_fold_are_there_and_counted():
     assert "<small>unit</small>" in text
 
 
-@pytest.mark.parametrize("fold", [None, 0, 5, 9])
+@pytest.mark.parametrize("fold", [None, 0, 4, 5, 9])
 def test_a_fold_outside_the_table_folds_nothing(fold):
     table = Table(["a"], [[str(n)] for n in range(5)], [False], fold=fold)
 

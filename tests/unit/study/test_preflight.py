@@ -47,6 +47,25 @@ def named(found):
     return [each.name for each in found]
 
 
+def panel_of(persons):
+    who = np.repeat(np.arange(persons), 20)
+    more = {"who": who, "age": np.arange(len(who)) % 40}
+    return frame_of(np.array(["a", "b"])[who % 2], np.arange(len(who)) % 2, **more)
+
+
+def test_one_row_of_each_person_is_not_proposed_where_that_would_stop_too():
+    """If it were, the command that is shown instead would be refused as well. The twin has enough people."""
+    [few], [enough] = (
+        [each for each in look(panel_of(persons)) if each.name == "people"] for persons in (36, 90)
+    )
+
+    assert few.stops
+    assert few.options == {}
+    assert few.todo.startswith("One row of each would leave 36 people, too few to compare groups;")
+    assert enough.stops
+    assert enough.options == {"--person": "who"}
+
+
 # --- how many people a group takes -----------------------------------------------------------------
 
 
@@ -229,12 +248,18 @@ def test_a_feature_that_gives_a_protected_column_away_is_named():
     assert named(look(frame, CollectTask("grr", [1], model="logistic"))) == ["secret"]
 
 
-def test_names_of_rows_are_found():
-    who = [f"n{at}" for at in range(400)]
-    frame = frame_of(np.tile(["a", "b"], 200), np.tile([0, 1, 1, 0], 100), who=who)
+@pytest.mark.parametrize(
+    ("name", "who"),
+    [
+        ("who", [f"n{at}" for at in range(400)]),
+        *((name, range(9_000, 9_400)) for name in ("id", "pidnum", "seqn")),
+    ],
+)
+def test_names_of_rows_are_found(name, who):
+    frame = frame_of(np.tile(["a", "b"], 200), np.tile([0, 1, 1, 0], 100), **{name: list(who)})
     [found] = [each for each in look(frame) if each.name == "ids"]
 
-    assert found.options == {"--drop": "who"}
+    assert found.options == {"--drop": name}
 
 
 # --- where it is said, and how long it takes --------------------------------------------------------

@@ -56,6 +56,8 @@ from evenhand.table.repeated_people import notice_people_in_frame
 from evenhand.table.write import replacing_together
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from evenhand.answer.view import View
@@ -70,6 +72,7 @@ EXAMPLE = """\
 _ENDINGS = {".html": "html", ".json": "json"}
 _FORMAT = "evenhand measure 2"
 _STYLES = {"pass": "green", "fail": "bold red", "unclear": "yellow"}
+_PAGE = Path("measure.html")
 _ROLES = ("outcome", "prediction", "score", "weight", "person")
 
 
@@ -143,7 +146,7 @@ def measure(  # noqa: PLR0913 - one option each
     level: Annotated[float, design_option("LEVEL", "The level of intervals.")] = 0.95,
     out: Annotated[
         Path, output_option("FILE", "The page; or every number, where it ends with .json.")
-    ] = Path("measure.html"),
+    ] = _PAGE,
     file_format: Annotated[
         str | None, output_option("NAME", "html or json. [by the ending of --out]", "--format")
     ] = None,
@@ -172,8 +175,8 @@ def measure(  # noqa: PLR0913 - one option each
     refuse_empty_table(opened)
     typed |= {role: column_named(typed[role], opened.names) for role in _ROLES if typed[role] is not None}
     audit = _audit(terminal, opened, typed, parsed)
-    again = _again(typed)
-    asked = case(audit, command=again, other=f"{again} {_ask_other(typed)}", language=spoken)
+    again, other = _again(typed, _replace_page(typed)), f"{_again(typed)} {_ask_other(typed)}"
+    asked = case(audit, command=again, other=other, language=spoken)
     view = compose(asked)
     cuts = {
         name: {audit.rows.labels[place]: score for place, score in found.items()}
@@ -339,9 +342,9 @@ def _with_values(opened: Opened, names: dict[str, str], error: InvalidParameterE
 # --- what is written and shown ----------------------------------------------------------------------
 
 
-def _again(typed: dict[str, Any]) -> str:
-    """Return the command that makes the page again."""
-    words = ["evenhand", "measure", typed["data"], *repeat_options(typed)]
+def _again(typed: dict[str, Any], where: Sequence[str] = ()) -> str:
+    """Return the command that makes the page again; `where` says where it is written."""
+    words = ["evenhand", "measure", typed["data"], *where, *repeat_options(typed)]
     for name in (
         "outcome",
         "prediction",
@@ -364,6 +367,13 @@ def _again(typed: dict[str, Any]) -> str:
     words += [word for amount in typed["matters"] or () for word in ("--matters", amount)]
     words += [word for name in ("called", "language") if typed[name] for word in (f"--{name}", typed[name])]
     return shlex.join(words)
+
+
+def _replace_page(typed: dict[str, Any]) -> list[str]:
+    """Return the options that write the page again where it is."""
+    out, form = typed["out"], typed["file_format"]
+    named = ["--out", str(out)] if out != _PAGE else []
+    return ["--overwrite", *named, *(["--format", form] if form else [])]
 
 
 def _ask_other(typed: dict[str, Any]) -> str:

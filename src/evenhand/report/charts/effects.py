@@ -256,7 +256,8 @@ class _Picture:
         changes = [*changes, ("", _PLAIN)][:2]
         left = ((row.label, _NAME), (row.note, Letters()))
         for y, (said, look), (text, name) in zip((top + 17, top + 33), changes, left, strict=True):
-            words = shortened(said, width - 130, look.size, bold=look.is_bold)
+            kept = min(width_of(text, name.size, bold=name.is_bold) + 8, 130)  # for what stands at the left
+            words = shortened(said, width - kept, look.size, bold=look.is_bold)
             self.sketch.word(width, y, words, look, anchor="end", halo=True)
             room = width - width_of(words, look.size, bold=look.is_bold) - 8
             self.sketch.word(0, y, shortened(text, room, name.size, bold=name.is_bold), name, halo=True)

@@ -355,7 +355,7 @@ class Rows:
         twins = self.twins_of_target(known)
         gives = "it gives" if len(twins) == 1 else "they give"
         reasons: dict[str, Collection[str]] = {
-            "a number is no feature": [
+            "it numbers rows or people, and is no feature": [
                 name
                 for name in free
                 if self.is_identifier(name) and draft_column(self.frame, name, "clear").column is not None

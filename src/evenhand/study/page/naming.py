@@ -89,10 +89,10 @@ def _says_nothing(value: str) -> bool:
 
 
 def _is_phrase(column: str, value: str) -> bool:
-    """Return whether no *people* may follow a value: it names its column, or ends in a small word."""
+    """Return whether no *people* may follow a value: it names its column besides, or ends in a small word."""
     words = value.split()
     small = len(words) > 1 and words[-1].islower() and not _is_plural(value)
-    return small or column.lower() in value.lower()
+    return small or (column.lower() in value.lower() and column.lower() != value.lower())
 
 
 def _is_plural(value: str) -> bool:

@@ -42,6 +42,14 @@ def test_one_row_is_said_as_one(call, tmp_path):
     assert "Reading  one.csv, 1 row, 2 columns" in call("audit", tmp_path / "one.csv").stderr
 
 
+def test_an_english_sentence_has_english_numbers(call, tmp_path):
+    """If not, "2.000 rows" before a German page are read as two rows."""
+    rows = "\n".join(f"{at % 2},{at % 3}" for at in range(2_000))
+    (tmp_path / "many.csv").write_text(f"a,b\n{rows}\n")
+
+    assert "2,000 rows" in call("audit", tmp_path / "many.csv", "--language", "de").stderr
+
+
 def test_it_says_what_it_does_and_ends_with_the_answer_and_paths(call, file, fake):
     done = call("audit", file, *WHOLE)
 

@@ -190,6 +190,19 @@ def test_the_page_says_how_to_make_it_again(call, predictions, monkeypatch):
     assert again[-1] == "--unwanted"
 
 
+@pytest.mark.parametrize("typed", [[], ["--out", "mine.html"], ["--out", "mine.page", "--format", "html"]])
+def test_the_command_of_a_page_writes_it_where_it_is(call, predictions, tmp_path, monkeypatch, typed):
+    """If not, it is refused by the very page that offers it."""
+    monkeypatch.chdir(tmp_path)
+    page = tmp_path / (typed[1] if typed else "measure.html")
+    again = json.loads(call("measure", predictions.name, *ROLES, "--wanted", *typed, "--json").stdout)["next"]
+    written = page.read_text(encoding="utf-8")
+    page.write_text("", encoding="utf-8")
+
+    assert call(*shlex.split(again[0])[1:]).exit_code == 0
+    assert page.read_text(encoding="utf-8") == written
+
+
 @pytest.mark.parametrize(("answer", "option"), [("y", "--unwanted"), ("", "--wanted"), ("n", "--wanted")])
 def test_a_terminal_asks_whether_a_prediction_hurts(call, predictions, monkeypatch, tmp_path, answer, option):
     """If it guessed, whoever audits alarms would read of the group that gets too few of them."""

@@ -308,7 +308,7 @@ def test_a_number_of_people_is_no_feature():
     found = guess(people)
 
     assert found.words.drop == ("hhid",)
-    assert "a number is no feature" in found.reasons[-1]
+    assert "it numbers rows or people, and is no feature" in found.reasons[-1]
 
 
 def test_a_person_with_several_rows_is_proposed():

@@ -34,6 +34,8 @@ def crossed(race, sex, language="en"):
         ("status", "young adults", "young adults", "Young adults"),
         ("race", "2", "people with race = 2", "race = 2"),
         ("black", "yes", "people with black = yes", "black = yes"),
+        ("black", "Black", "Black people", "Black"),
+        ("class", "1st class", "people with class = 1st class", "class = 1st class"),
         ("sex", "f", "people with sex = f", "sex = f"),
         ("age", "25 to 34", "people with age = 25 to 34", "age = 25 to 34"),
         ("age", "under 25", "people with age = under 25", "age = under 25"),

@@ -10,6 +10,7 @@ from evenhand.answer.compose import compose
 from evenhand.answer.status import judge
 from evenhand.errors import InvalidParameterError
 from evenhand.report import render
+from evenhand.report.charts.effects import effect_chart
 from evenhand.study.predictions.case import case
 from evenhand.study.predictions.effects import ALL, DECISIONS, LACKING, effects
 from unit.report._parsing import Parsed
@@ -154,6 +155,16 @@ def test_a_remedy_that_passes_is_recommended_with_its_cut_off():
     assert view.remedy_heading == "Which remedy?"
 
 
+def test_what_a_remedy_changes_is_drawn_whole_beside_its_short_name():
+    """If not, a picture says "a higher cut-off for those worse off: 38 fewer w…"."""
+    panel = view_of(scored()).panels[0]
+    changes = [line.remedy.words for line in panel.lines]
+    chart = effect_chart(panel, name="picture")
+
+    assert all(words.startswith("easier cut-off: ") for words in changes)
+    assert all(words in drawn for words in changes for drawn in (chart.wide, chart.narrow))
+
+
 def test_no_remedy_is_named_for_another_gap_than_the_one_found():
     """Selection is equal; to even it out would help nobody whom the first sentence names."""
     truth, predicted, group = people(men=(100, 100, 100, 100), women=(160, 40, 40, 160))
@@ -183,9 +194,29 @@ def test_too_few_outside_a_large_group_are_not_called_too_few_of_it():
 
 def test_what_cannot_be_said_has_both_sides_and_the_people_it_takes():
     view = view_of(audit(*people(women=(155, 45, 60, 140))))
+    told = "Compared with others, 70 fewer to 120 more of 1,000 qualified women could be refused."
 
-    assert view.how_much.text == "Beside others, 70 fewer to 120 more of 1,000 women could be refused."
+    assert view.how_much.text == told
     assert view.what_to_do.text == "To tell, about 2,900 qualified women are needed."
+
+
+def test_what_cannot_be_said_of_flags_counts_those_who_should_not_be_flagged():
+    """If it counted everybody, the numbers would be of people whom no flag can wrong."""
+    told = view_of(audit(*people(women=(155, 45, 60, 140)), unwanted=True)).how_much.text
+
+    assert told.endswith(" more of 1,000 men who should not be flagged could be wrongly flagged.")
+
+
+def test_limits_of_a_rate_are_drawn_from_nobody_to_everybody():
+    """If not, an axis shows less than nobody, or more than everybody."""
+    rare = audit(*people(men=(190, 10, 5, 195), women=(120, 80, 90, 110)))
+    panels = view_of(rare).panels
+    stages = [
+        stage for panel in panels for line in panel.lines for stage in (line.after, line.remedy) if stage
+    ]
+
+    assert {mark for stage in stages for mark in (stage.low, stage.high)} & {0.0, 1000.0}
+    assert all(0 <= mark <= 1000 for stage in stages for mark in (stage.low, stage.high))
 
 
 def test_the_same_answer_for_all_is_no_protected_model():
