@@ -376,7 +376,9 @@ def _repeats_to_settle(telling: Telling, needs: list[tuple[Effect, float]]) -> i
         return 0
     growth = max((people / row.people for row, people in needs), default=2.0)
     more = max(math.ceil(repeats * (growth - 1)), 1 if needs else _FEW_REPEATS)
-    return more if more <= _MOST_REPEATS else 0
+    if more > _MOST_REPEATS:  # of few repeats the limits are too wide to tell how many people it takes
+        return _FEW_REPEATS if repeats < _FEW_REPEATS else 0
+    return more
 
 
 def find_settling(telling: Telling) -> dict[str, str]:

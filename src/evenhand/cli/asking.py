@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from evenhand.cli.terminal.console import Terminal
-    from evenhand.study.intake.guess import Repeated, Rows
+    from evenhand.study.intake.guess import Rows
     from evenhand.study.intake.opening import Opened
 
 AMOUNT = ">= AMOUNT"
@@ -33,7 +33,7 @@ def ask_roles(
     missing: Sequence[str],
     *,
     optional: bool = False,
-    repeated: Repeated = "",
+    person: bool = False,
 ) -> RoleOptions:
     """Return the words with the roles that a person answered; only where the terminal is interactive.
 
@@ -53,7 +53,7 @@ def ask_roles(
             break
         change: dict[str, Any] = {role: answer}
         words = replace(words, **change) if answer else words
-    found = guess(opened, words, repeated=repeated)
+    found = guess(opened, words, person=person)
     for role, question in (("person", "Is a person's row known by it?"), ("drop", "Leave out?")):
         if role in found.by_role and terminal.ask(f"{found.by_role[role]} {question}"):
             change = {role: getattr(found.words, role)}

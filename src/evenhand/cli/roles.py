@@ -16,7 +16,7 @@ from evenhand.schema import Schema
 from evenhand.schema.crossing import as_names
 from evenhand.schema.infer import open_frame
 from evenhand.study.intake.draft import draft_column
-from evenhand.study.intake.guess import Guess, Repeated, guess, read_rows
+from evenhand.study.intake.guess import Guess, guess, read_rows
 from evenhand.study.intake.setup import (
     ROLES,
     RoleOptions,
@@ -158,7 +158,6 @@ def assign_roles(
     *,
     command: Sequence[str],
     bins_only: bool = False,
-    repeated: Repeated = "person",
     needed: Sequence[str] = tuple(ROLES),
 ) -> Setup:
     """Return the schema with its roles, and say how it came about; others than those needed may lack."""
@@ -166,15 +165,15 @@ def assign_roles(
     words = read_role_options(opened, typed)
     guesses: tuple[str, ...] = ()
     if typed["guess"]:
-        found = _guess_needed(terminal, opened, words, needed, repeated)
+        found = _guess_needed(terminal, opened, words, needed)
         words, guesses = found.words, tuple(f"Guessed: {reason}" for reason in found.reasons)
     missing = [role for role in missing_roles(words, opened) if role in needed]
     if missing and terminal.is_interactive and not typed.get("yes"):
-        words = ask_roles(terminal, opened, words, missing, repeated=repeated)
+        words = ask_roles(terminal, opened, words, missing, person=True)
         missing = [role for role in missing_roles(words, opened) if role in needed]
     if missing:
         if not typed["guess"]:
-            found = _guess_needed(terminal, opened, words, needed, repeated)
+            found = _guess_needed(terminal, opened, words, needed)
         wrong_use(
             _ask_for(opened, words, missing, found, command=command, guessed=typed["guess"], needed=needed)
         )
@@ -224,11 +223,9 @@ def refuse_empty_table(opened: Opened) -> None:
         wrong_use(f"{name} has column names and no rows. Hint: name a file with people in it.")
 
 
-def _guess_needed(
-    terminal: Terminal, opened: Opened, words: RoleOptions, needed: Sequence[str], repeated: Repeated
-) -> Guess:
+def _guess_needed(terminal: Terminal, opened: Opened, words: RoleOptions, needed: Sequence[str]) -> Guess:
     """Return what is guessed of the roles that are needed, and of columns that are not, and say so."""
-    found = guess(opened, words, repeated=repeated)
+    found = guess(opened, words, person=True)
     unused: dict[str, Any] = {role: getattr(words, role) for role in ROLES if role not in needed}
     wanted = {role: why for role, why in found.by_role.items() if role not in unused}
     found = Guess(replace(found.words, **unused), wanted)
@@ -270,12 +267,16 @@ def _ask_for(
         sensitive=draft.sensitive or ("COLUMN", "COLUMN"),
     )
     example = _spell_roles(command, stand_in, needed)
-    numbers = f"'{draft.target}' holds numbers: choose the AMOUNT from which on the outcome is positive.\n"
+    values = f"'{draft.target}' holds numbers: choose the AMOUNT from which on the outcome is positive.\n"
+    if not amount and draft.target in rows.domains:
+        listed = quote_names(rows.domains[draft.target].labels)
+        values = f"Values of {quote_names([draft.target])}: {listed}.\n"
     columns = f"Columns: {quote_names(opened.names, most=60)}.\n"
     two = [name for name, domain in rows.domains.items() if domain.size == 2]
     if draft.target is None and two:
         columns += f"Of two values: {quote_names(two, most=60)}."
-    beside = f"{numbers if amount and not draft.positive else ''}{columns if 'COLUMN' in example else ''}"
+    is_known = draft.target in rows.domains and not draft.positive
+    beside = f"{values if is_known else ''}{columns if 'COLUMN' in example else ''}"
     return f"{wanted} {problem}; {EXAMPLE}\n{example}\n{beside}".rstrip()
 
 

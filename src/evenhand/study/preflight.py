@@ -25,6 +25,7 @@ from evenhand.study.page.naming import name_groups
 from evenhand.study.page.words import words_in
 from evenhand.study.profile.leakage import leak_of
 from evenhand.study.tasks.base import Prepared
+from evenhand.study.tasks.effects.classifiers import is_unwanted
 from evenhand.study.tasks.shared.fields import typed_list
 from evenhand.table.repeated_people import find_repeated_people, is_numbered
 
@@ -41,8 +42,9 @@ LOOKED_AT = ("privacy", "target", "unit")
 """Kinds of notes on what a first look tells with its figures."""
 
 MOST_ROWS = 200_000
-"""Of more rows so many are looked at."""
+"""Of more rows so many are looked at; of many columns fewer."""
 
+_MOST_NUMBERS = 20_000_000
 _MOST_NAMED = 5
 _EQUAL = 0.99  # of people held out: what is wrong beyond is bins, or a slip of the pen
 _TELLS, _HALF = 0.9, 0.5  # of people, and of the errors without the column
@@ -108,11 +110,15 @@ def preflight(plan: Plan, frame: Any, prepared: Prepared | None = None) -> tuple
 
 def _draw_evenly(prepared: Prepared) -> Prepared:
     """Return evenly spaced rows of what is looked at, without the features of a model."""
-    places = np.arange(prepared.facts.rows)
-    if len(places) > MOST_ROWS:
-        places = np.linspace(0, len(places) - 1, MOST_ROWS).astype(np.intp)
+    places, most = np.arange(prepared.facts.rows), _most_rows(len(prepared.codes))
+    if len(places) > most:
+        places = np.linspace(0, len(places) - 1, most).astype(np.intp)
     codes = {name: values[places] for name, values in prepared.codes.items()}
     return Prepared(prepared.facts, codes, prepared.target[places], prepared.group[places])
+
+
+def _most_rows(columns: int) -> int:
+    return min(MOST_ROWS, _MOST_NUMBERS // max(columns, 1))
 
 
 def _say(key: str, /, **slots: Any) -> str:
@@ -135,7 +141,8 @@ def _look_at_people(plan: Plan, frame: Any) -> Iterator[Finding]:
     """Yield that rows are counts of people, or one person's where nobody said whose they are."""
     if plan.schema is not None and plan.schema.person is not None:
         return
-    rows = open_frame(frame).head(MOST_ROWS).to_arrow()
+    rows = open_frame(frame)
+    rows = rows.head(_most_rows(len(rows.columns))).to_arrow()
     if plan.schema is not None and (counted := _find_counts(plan.schema, rows)):
         text = _say("counted", column=_quoted([counted])[0])
         yield Finding("counted", text, _say("one_each"), stops=True)
@@ -209,8 +216,7 @@ def people_to_judge(base: float, *, seen: float) -> float:
 
 def _look_at_groups(plan: Plan, prepared: Prepared) -> Iterator[Finding]:
     """Yield that no group can be judged, or which cannot wholly, with the number that each would take."""
-    task: Any = plan.task
-    seen, groups = share_seen(plan), list(_groups_of(prepared, everybody=task.unwanted))
+    seen, groups = share_seen(plan), list(_groups_of(prepared, everybody=is_unwanted(plan)))
     small = [each for each in groups if not each.is_judged(seen)]
     if not small:
         return
@@ -230,17 +236,21 @@ def _groups_of(prepared: Prepared, *, everybody: bool) -> Iterator[Group]:
     """Yield every group and margin of a crossing; everybody counts where refusals are no harm."""
     facts, share = prepared.facts, len(prepared.facts.groups)
     stated = prepared.group < share
-    people = np.bincount(prepared.group[stated], minlength=share)
-    hopeful = (
-        people if everybody else np.bincount(prepared.group[stated & (prepared.target == 1)], minlength=share)
+    codes, hopeful = (
+        prepared.group[stated],
+        np.ones(int(stated.sum())) if everybody else prepared.target[stated],
     )
+    weights = np.ones(len(codes)) if prepared.survey_weights is None else prepared.survey_weights[stated]
+    whole = np.bincount(codes, weights, minlength=share)
+    part = np.bincount(codes, weights * hopeful, minlength=share)
     sums: dict[str, list[float]] = {}
     for place, label in enumerate(facts.groups):
         for name in (label, *facts.group_margins.get(label, ())):
-            of = sums.setdefault(name, [0.0, 0.0])
-            of[0] += float(people[place])
-            of[1] += float(hopeful[place])
-    return (Group(name, int(of[0]), of[1]) for name, of in sums.items())
+            of = sums.setdefault(name, [0, 0.0, 0.0])
+            of[0] += facts.people[place]
+            of[1] += float(whole[place])
+            of[2] += float(part[place])
+    return (Group(name, int(of[0]), of[0] * of[2] / of[1] if of[1] else 0.0) for name, of in sums.items())
 
 
 def _say_size(group: Group, label: str, seen: float) -> str:
@@ -270,9 +280,9 @@ def propose_pool(groups: Sequence[Group], facts: Facts, *, seen: float) -> int |
     """Return the least round number below which joined groups are all judged; None where none does."""
     if facts.schema.crossing is not None:
         return None
-    free = [each for place, each in enumerate(groups) if place != facts.privileged]
+    sizes = {place: size for place, size in enumerate(facts.sizes) if place != facts.privileged}
     for below in (each for each in _ROUND if each > (facts.schema.pool_below or 0)):
-        joined = [each for each in free if each.people < below]
+        joined = [groups[place] for place, size in sizes.items() if size < below]
         left = [each for each in groups if each not in joined]
         pool = Group("", sum(each.people for each in joined), sum(each.qualified for each in joined))
         if len(joined) > 1 and all(each.is_judged(seen) for each in (pool, *left)):
@@ -320,12 +330,16 @@ def _find_partial(prepared: Prepared, *, without: set[str]) -> Iterator[tuple[st
 
 def _count_by_value(codes: NDArray[Any], target: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], bool]:
     """Return people and positive outcomes of each value of a column; of many values, of ranges of them."""
-    values, places = np.unique(codes, return_inverse=True)
-    is_ranged = len(values) > _BINS
-    if is_ranged:
-        edges = np.unique(np.quantile(codes, np.linspace(0, 1, _BINS + 1)[1:-1], method="lower"))
-        places = np.searchsorted(edges, codes, side="left")
-    return np.bincount(places), np.bincount(places, weights=target), is_ranged
+    people, hopeful = np.bincount(codes), np.bincount(codes, weights=target)
+    is_there = people > 0
+    people, hopeful = people[is_there], hopeful[is_there]
+    if len(people) <= _BINS:
+        return people, hopeful, False
+    below = np.cumsum(people)
+    cuts = np.linspace(0, 1, _BINS + 1)[1:-1] * (below[-1] - 1)
+    edges = np.unique(np.searchsorted(below, np.floor(cuts), side="right"))
+    places = np.searchsorted(edges, np.arange(len(people)), side="left")
+    return np.bincount(places, people).astype(int), np.bincount(places, hopeful), True
 
 
 def _count_settled(people: NDArray[Any], hopeful: NDArray[Any], rate: float, *, is_ranged: bool) -> int:

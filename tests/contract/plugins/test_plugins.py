@@ -166,7 +166,8 @@ def test_money_is_decided_with_its_mitigation(call, root):
     done = call("audit", "decide", root / "examples" / "policy.csv", *options, *mitigate)
 
     assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["summary"][-1]["options"]["mitigation"] == "limited-loss"
+    told = [row["options"].get("mitigation") for row in json.loads(done.stdout)["summary"]]
+    assert "limited-loss" in told
     assert "s amounts are taken to be public" in Path("s/report.html").read_text("utf-8")
 
 
@@ -203,7 +204,7 @@ def test_a_group_report_has_its_value_and_interval():
 @pytest.mark.usefixtures("example")
 def test_a_study_trains_its_model(call, file):
     options = [*ROLES, "--sensitive", "sex", "--model", "naive-bayes", "--protocol", "grr", "--epsilon", 1]
-    done = call("audit", file, *options, "--repeats", 2, "--workers", 1, "--out", "s", "--json")
+    done = call("audit", file, *options, "--repeats", 2, "--anyway", "--workers", 1, "--out", "s", "--json")
     plan = Plan.load("s/plan.toml")
 
     assert done.exit_code == 0, done.output

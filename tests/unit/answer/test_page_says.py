@@ -4,6 +4,7 @@ import math
 import re
 
 import numpy as np
+import pytest
 
 from evenhand.answer.compose import compose
 from evenhand.answer.effects import EVERYBODY, Observation, Option
@@ -203,6 +204,21 @@ def test_repeats_that_change_nothing_ask_for_people():
     view = compose(make(women, men))
 
     assert view.what_to_do.text == "To tell, about 300 men are needed."
+
+
+@pytest.mark.parametrize(
+    ("repeats", "said"), [(2, "Run about 10 more repeats."), (10, "To tell, about 120,000 men are needed.")]
+)
+def test_few_repeats_do_not_tell_how_many_people_it_takes(repeats, said):
+    """If they did, a file would be said to lack millions because it was run a few times."""
+    women, men = (
+        runs(group, "selected", ([300, 700] * repeats)[:repeats], 520, spread="wrongly refused, change")
+        for group in ("women", "men")
+    )
+    view = compose(make(women, men))
+
+    assert view.what_to_do.text == said
+    assert view.settling.get("--repeats", "") == ("12" if repeats == 2 else "")
 
 
 def test_a_tiny_part_of_the_budget_is_not_repaired():

@@ -113,6 +113,15 @@ def test_whoever_says_so_goes_on_as_typed(call, tmp_path, name):
     assert call("audit", "--plan", "s/plan.toml", "--out", "t").exit_code == 0  # which has been told
 
 
+def test_what_is_guessed_of_people_with_several_rows_is_not_stopped(call, tmp_path, fake):
+    """If not, --guess proposes a command that is refused."""
+    typed = panel(tmp_path / "people.csv")
+    done = call(*typed, "--guess")
+
+    assert done.exit_code == 0, done.stderr
+    assert fake[0]["plan"].schema.person == "pid"
+
+
 def test_a_script_is_told_what_stops_without_a_figure(call, tmp_path):
     """If not, a script stores figures of private rows."""
     done = call(*panel(tmp_path / "people.csv"), "--json")

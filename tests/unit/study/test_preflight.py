@@ -1,6 +1,7 @@
 """What is found before a study runs: right figures, within two seconds, and nowhere but with the holder."""
 
 import logging
+import re
 import time
 
 import numpy as np
@@ -12,10 +13,11 @@ from evenhand.answer.status import judge
 from evenhand.app.flow.timing import look_first
 from evenhand.schema import Column, Domain, Schema
 from evenhand.study import CollectTask, DataSource, LearnTask, Plan, ReleaseTask
-from evenhand.study.preflight import MOST_ROWS, people_to_judge, preflight
+from evenhand.study.preflight import MOST_ROWS, people_to_judge, preflight, share_seen
 from evenhand.study.run.prepare import prepare
 from evenhand.study.run.whole import run
-from evenhand.study.store.canonical import facts_text
+from evenhand.study.store.canonical import facts_from, facts_text
+from evenhand.study.tasks.shared.parts import parts
 
 DRAWS = np.random.default_rng(7)
 LEARN = LearnTask("dp", [1])
@@ -94,16 +96,39 @@ def test_the_number_is_right_within_a_fifth_by_the_rule_of_a_study(base, repeats
     assert share_judged(1.2 * FEWEST_PEOPLE / seen) < 1 / 2 - even  # the twin: as if everybody qualified
 
 
-def test_so_many_people_are_tested_as_the_number_stands_on():
-    """If not, the number rests on a share of people that no splits test. The twin forgets the repeats."""
-    base, repeats, test = 0.3, 4, LEARN.test
-    needed = people_to_judge(base, seen=1 - (1 - test) ** repeats)
-    qualified, draws = round(needed * base), np.random.default_rng(11)
-    tested = (draws.random((20_000, repeats, qualified)) < test).any(axis=1).sum(axis=1)
-    error = tested.std() / np.sqrt(len(tested))
+def said_for_b(text):
+    """Return the number of people that a finding says group b takes."""
+    return int(re.search(r"race = b [(][\d,]+ people; it takes about ([\d,]+)", text)[1].replace(",", ""))
 
-    assert abs(tested.mean() - FEWEST_PEOPLE) < 0.5 + 6.1 * error  # 0.5 for whole people, 1e-9 for chance
-    assert (draws.random((20_000, qualified)) < test).sum(axis=1).mean() < FEWEST_PEOPLE / 1.2
+
+def count_tested(people, *, base, repeats, studies=200):
+    """Return how many people of group b who qualify the splits of a study test on average, with the error.
+
+    Whoever is tested in several repeats counts once.
+    """
+    is_b, at = np.arange(400 + people) >= 400, np.arange(400 + people) - 400
+    hired = np.where(is_b, at % round(1 / base) == 0, at % 2 == 0)
+    counts = []
+    for seed in range(0, studies * repeats, repeats):
+        splits = [parts(hired, test=LEARN.test, seed=seed + repeat)[0][1] for repeat in range(repeats)]
+        tested = np.unique(np.concatenate(splits))
+        counts.append(int((is_b & hired)[tested].sum()))
+    return np.mean(counts), 6.1 * np.std(counts) / np.sqrt(studies)  # 1e-9 by chance
+
+
+@pytest.mark.parametrize(("base", "repeats"), [(0.5, 1), (0.5, 5), (0.25, 2), (0.1, 3)])
+def test_a_study_of_so_many_people_tests_enough_who_qualify(base, repeats):
+    """If not, somebody collects people and still learns nothing of them. The twin forgets who qualifies."""
+    race, at = ["a"] * 400 + ["b"] * 20, np.arange(420) - 400
+    hired = np.where(at >= 0, at % round(1 / base) == 0, at % 2 == 0).astype(int)
+    found = look(frame_of(race, hired), repeats=repeats)
+    said = said_for_b(next(each.text for each in found if each.name == "groups"))
+    tested, error = count_tested(said, base=base, repeats=repeats)
+    of_anybody, far = count_tested(round(said * base), base=base, repeats=repeats)
+
+    assert tested - error >= FEWEST_PEOPLE / 1.2
+    assert tested + error <= 1.2 * FEWEST_PEOPLE
+    assert of_anybody + far < FEWEST_PEOPLE / 1.2
 
 
 def test_each_small_group_has_its_own_number_and_a_pool_that_suffices():
@@ -117,6 +142,49 @@ def test_each_small_group_has_its_own_number_and_a_pool_that_suffices():
     assert "race = d (60 people; it takes about 64)" in found.text
     assert found.options == {"--pool-below": "100"}
     assert look(frame, pool_below=100) == ()
+
+
+def numbers_said(text):
+    return [int(each.replace(",", "")) for each in re.findall(r"[(] ?([\d,]+) people", text)]
+
+
+def test_people_with_several_rows_count_once():
+    """If not, twelve people with five rows each are judged as sixty."""
+    who = np.repeat(np.arange(112), 5)
+    race = np.where(who < 100, "a", "b").tolist()
+    frame = frame_of(race, who % 2, who=who)
+    plan = plan_for(frame.drop_columns(["who"]), repeats=5)
+    plan = plan.with_(schema=plan.schema.with_roles(person="who", rows_per_person=5))
+    prepared = prepare(plan, frame=frame)
+    [found] = [each for each in preflight(plan, frame, prepared) if each.name == "groups"]
+
+    assert numbers_said(found.text) == [12]
+    assert prepared.facts.people == (100, 12)
+    assert facts_from(facts_text(prepared.facts)) == prepared.facts
+
+
+def test_weights_say_how_many_of_a_group_qualify():
+    """If not, the number is for another share than the one by which a study judges."""
+    race, hired = ["a"] * 400 + ["b"] * 60, np.arange(460) % 2
+    weight = np.where(hired == 1, 1.0, 9.0)
+    frame = frame_of(race, hired)
+    plan = plan_for(frame).with_(schema=plan_for(frame).schema.with_roles(weight="weight"))
+    frame = frame.append_column("weight", pa.array(weight))
+    [found] = [each for each in preflight(plan, frame, prepare(plan, frame=frame)) if each.name == "groups"]
+
+    assert said_for_b(found.text) == pytest.approx(FEWEST_PEOPLE / share_seen(plan) / 0.1, rel=0.05)
+
+
+def test_where_to_be_selected_hurts_everybody_of_a_group_counts():
+    """If not, more people are asked for than a page takes: refusals are no harm there."""
+    plan = Plan(data=DataSource(dataset="compas", rows=150), task=LEARN, repeats=1)
+    prepared = prepare(plan)
+    [found] = [
+        each for each in preflight(plan, pa.table(dict(prepared.codes)), prepared) if each.name == "groups"
+    ]
+    seen = FEWEST_PEOPLE / share_seen(plan)
+
+    assert {int(each) for each in re.findall(r"it takes about (\d+)", found.text)} == {round(seen)}
 
 
 @pytest.mark.parametrize(("people", "stops"), [(31, True), (32, False)])
@@ -214,11 +282,15 @@ def test_built_in_data_never_stops():
 
 
 @pytest.mark.figures
-def test_a_look_at_many_rows_takes_two_seconds_at_most():
+@pytest.mark.parametrize("wide", [20, 200])
+@pytest.mark.parametrize("is_numbered", [False, True])
+def test_a_look_at_many_rows_takes_two_seconds_at_most(wide, is_numbered):
     rows = MOST_ROWS + 50_000
-    more = {f"c{at}": DRAWS.integers(0, 40, rows) for at in range(20)}
+    each = np.arange(rows) // 3 % 300 if is_numbered else DRAWS.integers(0, 40, rows)  # as numbers of people
+    more = {f"c{at}": np.roll(each, at) for at in range(wide)}
     frame = frame_of(np.tile(["a", "b"], rows // 2), DRAWS.integers(0, 2, rows), **more)
-    plan = plan_for(frame, CollectTask("grr", [1], model="logistic"))
+    task = CollectTask("grr", [1], model="lightgbm", encoder="codes")
+    plan = plan_for(frame, task)
     prepared = prepare(plan, frame=frame)
     began = time.process_time()
     preflight(plan, frame, prepared)

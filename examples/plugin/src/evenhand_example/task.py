@@ -14,7 +14,7 @@ from evenhand.privacy.randomness import SeededSource
 from evenhand.study import Cell, Outcome, Setting
 from evenhand.study.plan.draw_text import draw_text
 from evenhand.study.tasks.base import Prepared, Task
-from evenhand.study.tasks.effects.options import group_runs, options_of, page_setting, see
+from evenhand.study.tasks.effects.options import group_runs, options_of, see
 from evenhand.study.tasks.measure import Measure
 from evenhand.study.tasks.shared.rows import encode_rows, load_rows
 
@@ -53,7 +53,7 @@ class ShareTask(Task):
 
     def effects(self, results: Any, *, page: Setting | None = None) -> EffectTable:
         """Return how far off each group is under each setting; all that judges and draws reads this."""
-        page = page or page_setting([each for each in results.settings if each.is_protected])
+        page = page or self.find_page([each for each in results.settings if each.is_protected])
         sizes = dict(zip(results.facts.groups, results.facts.sizes, strict=True))
         rows = [
             see(setting, group, "off", 100 * off, np.zeros(len(off)), float(size))

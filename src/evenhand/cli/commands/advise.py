@@ -81,9 +81,7 @@ class AdviseCommand(TaskCommand):
     def new_plan(self, terminal: Terminal, typed: dict[str, Any]) -> tuple[Plan, Any]:
         """Return the plan of a small study, and its rows."""
         opened = open_people(terminal, typed)
-        setup = assign_roles(
-            terminal, opened, typed, command=self.spell(typed, without=ROLE_NAMES), repeated="drop"
-        )
+        setup = assign_roles(terminal, opened, typed, command=self.spell(typed, without=ROLE_NAMES))
         task = CollectTask(CollectTask.audit_mechanisms, _epsilons(typed["epsilon"]))
         repeats = _REPEATS if typed["repeats"] is None else typed["repeats"]
         plan = build_plan(opened, task, {**typed, "repeats": repeats}, setup)

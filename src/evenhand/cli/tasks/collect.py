@@ -90,7 +90,6 @@ class CollectCommand(TaskCommand):
             typed,
             command=self.spell(typed, without=ROLE_NAMES),
             bins_only=bins_only,
-            repeated="drop",
         )
         if not typed["protocols"]:
             task = fit_protocols(task, setup.schema)

@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 """Words by which roles are guessed, by what they are."""
-
-Repeated = Literal["person", "drop", ""]
-"""The role of a column that numbers people with several rows; "" where nobody looks for one."""
 
 _MOST_GROUPS = 10
 _FEWEST_OF_A_VALUE = 10
@@ -73,14 +70,14 @@ def guess(
     words: RoleOptions | None = None,
     *,
     rows: Rows | None = None,
-    repeated: Repeated = "",
+    person: bool = False,
 ) -> Guess:
     """Guess the roles that are missing, from names of columns and from the rows.
 
     Whether a guess is right is for a person to say: a name tells little, and the privileged group is guessed
     as the one with the most positive outcomes. What the `words` say already stays as it is; `rows` that were
-    read for another guess need not be read again. A column that seems to number people with several rows has
-    the role `repeated`: a study that cannot take the person leaves the number out.
+    read for another guess need not be read again. With `person`, a column that seems to number people
+    with several rows is looked for too.
 
     Examples
     --------
@@ -96,9 +93,9 @@ def guess(
     """
     given = name_columns(words or RoleOptions(), opened.names, opened.unread)
     reasons: dict[str, Reason] = {}
-    known_people = opened.schema is not None or given.person is not None or not repeated
+    known_people = opened.schema is not None or given.person is not None or not person
     whose = None if known_people else find_repeated_people(open_frame(opened.frame).to_arrow())
-    if whose is not None and repeated == "person" and whose.column not in given.named:
+    if whose is not None and whose.column not in given.named:
         why = "its values repeat, and what a person is stays the same within each"
         reasons["person"] = Reason("person", whose.column, why)
         given, rows = replace(given, person=whose.column), None
@@ -114,8 +111,7 @@ def guess(
             known = replace(known, **change)
             shown = ", ".join(value) if isinstance(value, tuple) else value
             reasons[role] = Reason(role, shown, why)
-    number = whose.column if whose is not None and repeated == "drop" else None
-    dropped = [] if opened.schema else rows.useless(known, number)
+    dropped = [] if opened.schema else rows.useless(known)
     if dropped:
         names = tuple(name for names, _ in dropped for name in names)
         known = replace(known, drop=(*known.drop, *names))
@@ -182,23 +178,47 @@ class Rows:
             chosen = max(outcomes, key=self._outcome_rank)
             why = f"it has two values and is named like an outcome{self._place(chosen)}"
             return chosen, f"{why}{_others(outcomes, chosen)}"
+        several = [name for name in free if self._is_outcome_of_several(name)]
         amounts = [name for name in free if self.is_amount(name)]
         named = [name for name in amounts if is_named(name, "amounts")]
         named = named or [name for name in amounts if any(stem in name.lower() for stem in WORDS["stems"])]
         for place, chosen in (("last", self.frame.columns[-1]), ("first", self.frame.columns[0])):
-            if chosen not in two or self._is_of_a_person(chosen):
+            if chosen not in two or self._is_of_a_person(chosen) or self._is_derived(chosen, known):
                 continue
-            if place == "last" or all(map(len, _welcome(self.domains[chosen]))):
+            if not several and (place == "last" or all(map(len, _welcome(self.domains[chosen])))):
                 return chosen, f"it is the {place} column and has two values"
         if named:
             chosen = max(named, key=self._outcome_rank)
             why = f"it holds numbers and is named like an outcome{self._place(chosen)}"
             return chosen, f"{why}{_others(named, chosen)}"
+        if several:
+            chosen = max(several, key=self._outcome_rank)
+            why = f"it has {self.domains[chosen].size} values and is named like an outcome"
+            return chosen, f"{why}{self._place(chosen)}{_others(several, chosen)}"
         return None
 
     def _is_of_a_person(self, name: str) -> bool:
         """Whether a column tells what somebody is: by its name, or as one value of several of a variable."""
         return is_named(name, "personal") or is_named(name, "dummies") or bool(self.siblings(name))
+
+    def _is_outcome_of_several(self, name: str) -> bool:
+        """Whether a column of a few values is named like an outcome: which is welcome a person must say."""
+        domain = self.domains[name]
+        is_few = domain.kind == "categorical" and 2 < domain.size <= _MOST_GROUPS
+        return is_few and is_named(name, "outcomes") and not is_named(name, "personal")
+
+    def _is_derived(self, name: str, known: RoleOptions) -> bool:
+        """Whether a column is another one in short, or two at once, and is not named like an outcome."""
+        if is_named(name, "unwelcome"):
+            return False
+        if list(self.domains[name].labels) in _ZERO_ONE:
+            mine = self._ones[name]
+            others = [each for each in self._ones.values() if (each != mine).any()]
+            wider = [each for each in others if not (mine & ~each).any()]
+            if len(wider) > 1 and (np.logical_and.reduce(wider) == mine).all():
+                return True
+        twins = self.twins_of_target(replace(known, target=name))
+        return any(self.domains[twin].size > self.domains[name].size for twin in twins)
 
     def is_identifier(self, name: str) -> bool:
         """Whether a column is named like a number of people or things, and has as many values."""
@@ -224,18 +244,24 @@ class Rows:
         Two such columns would often be 1 together if they had nothing to do with each other.
         """
         found: list[tuple[list[str], Any]] = []
-        for name, domain in self.domains.items():
-            if domain.kind != "categorical" or list(domain.labels) not in _ZERO_ONE:
-                continue
-            mine = self._are(name, domain.values[1])
+        for name, mine in self._ones.items():
             for names, others in found:
                 if not (mine & others).any() and mine.mean() * others.sum() >= _MET_BY_CHANCE:
                     names.append(name)
                     others[mine] = True
                     break
             else:
-                found.append(([name], mine))
+                found.append(([name], mine.copy()))
         return tuple(tuple(names) for names, _ in found if len(names) > 1)
+
+    @cached_property
+    def _ones(self) -> dict[str, Any]:
+        """Who has 1 in each column of 0 and 1."""
+        return {
+            name: self._are(name, domain.values[1])
+            for name, domain in self.domains.items()
+            if domain.kind == "categorical" and list(domain.labels) in _ZERO_ONE
+        }
 
     def _are(self, name: str, value: Any) -> Any:
         """Return whose value in a column is this one; nobody's is that misses."""
@@ -322,17 +348,13 @@ class Rows:
         whole = tuple(dict.fromkeys(name for name in (*personal, *beside) if name not in apart))
         return (whole, "named like what a person is rather than does") if whole else None
 
-    def useless(self, known: RoleOptions, number: str | None) -> list[tuple[tuple[str, ...], str]]:
-        """Return columns that should be no features, with why: numbers of people, and what gives a role away.
-
-        `number` is the column that numbers people who have several rows.
-        """
+    def useless(self, known: RoleOptions) -> list[tuple[tuple[str, ...], str]]:
+        """Return columns that should be no features, with why: numbers, and what gives a role away."""
         roles = {known.target, *known.protected_columns, *known.sensitive, *known.drop}
         free = [name for name in self.domains if name not in roles]
         twins = self.twins_of_target(known)
         gives = "it gives" if len(twins) == 1 else "they give"
-        reasons: dict[str, Collection[str | None]] = {
-            "it numbers people with several rows each": [number],
+        reasons: dict[str, Collection[str]] = {
             "a number is no feature": [
                 name
                 for name in free

@@ -43,7 +43,7 @@ def guess_table(opened: Opened, words: RoleOptions, columns: Sequence[str] = ())
     'sex,job'
     """
     table = opened if not columns else replace(opened, frame=opened.frame.select(list(columns)))
-    found = guess(table, words, repeated="" if columns else "person")
+    found = guess(table, words, person=not columns)
     known, reasons = found.words, {}
     if not columns:
         crossed = _crossed(read_rows(opened, known), known)
@@ -68,7 +68,7 @@ def _crossed(rows: Rows, known: RoleOptions) -> tuple[str, ...]:
     chosen: list[str] = []
     cells = 1
     for name in ranked:
-        if name not in few or set(rows.siblings(name)) & set(chosen):
+        if name not in few or set(rows.siblings(name)) & set(chosen) or _is_told(rows, name, chosen):
             continue
         size = rows.domains[name].size
         if len(chosen) < _MOST_CROSSED and cells * size * _FEWEST_EACH <= max(
@@ -77,6 +77,12 @@ def _crossed(rows: Rows, known: RoleOptions) -> tuple[str, ...]:
             chosen.append(name)
             cells *= size
     return tuple(chosen)
+
+
+def _is_told(rows: Rows, name: str, chosen: list[str]) -> bool:
+    """Return whether columns that are chosen tell another one: it would make no cell smaller."""
+    whole = rows.frame.select([*chosen, name]).unique()
+    return bool(chosen) and len(whole) == len(whole.select(chosen).unique())
 
 
 def guess_decision(opened: Opened, given: Mapping[str, Any]) -> tuple[dict[str, Reason], str]:

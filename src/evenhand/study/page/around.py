@@ -40,7 +40,7 @@ def say_around(
     repeats where the numbers are exact.
     """
     facts, plan, say = results.facts, results.plan, words_in(language).say
-    people = counted or say("study.people", people=facts.rows)
+    people = counted or say("study.people", people=sum(facts.persons) or facts.rows)
     repeats = [] if is_exact else [say("study.repeats", repeats=plan.repeats)]
     looks = [say("study.so_far")] if results.missing else []
     seeds = [say("study.seeds", repeats=each, first=plan.seed) for each in repeats]
@@ -114,7 +114,7 @@ def _rows_line(results: ResultData, people: str, language: str) -> str:
     """Return how many people there are, by group, and how many rows were left out."""
     facts, say = results.facts, words_in(language).say
     names = name_groups(facts, language)
-    sizes = [(names[group].label, size) for group, size in zip(facts.groups, facts.sizes, strict=True)]
+    sizes = [(names[group].label, size) for group, size in zip(facts.groups, facts.people, strict=True)]
     sizes += [(say("study.not_stated"), facts.not_stated)] if facts.not_stated else []
     line = say(
         "study.rows",

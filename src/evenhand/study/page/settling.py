@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from evenhand.answer.view import View
     from evenhand.study.results.base import ResultData
 
-_JUDGED_BY = ("selected", "wrongly_refused")
-
 
 def commands_to_settle(results: ResultData, view: View) -> list[Command]:
     """Return the commands that run the study so that more can be said of it; none without its data."""
@@ -33,10 +31,10 @@ def commands_to_settle(results: ResultData, view: View) -> list[Command]:
 
 def _pool_of(results: ResultData, view: View) -> int | None:
     """Return the number of people below which groups that were too small should be joined."""
-    rows = [row for row in view.rows if row.setting == view.page and row.effect in _JUDGED_BY]
+    rows = [row for row in view.rows if row.setting == view.page and row.harm in ("less", "more")]
     if not any(row.status == "unjudged" for row in rows):
         return None
-    qualified = {row.group: row.people for row in rows if row.effect == "wrongly_refused"}
-    sizes = zip(results.facts.groups, results.facts.sizes, strict=True)
-    groups = [Group(name, people, qualified.get(name, people)) for name, people in sizes]
+    fewest = {row.group: row.people for row in sorted(rows, key=lambda row: -row.people)}
+    sizes = zip(results.facts.groups, results.facts.people, strict=True)
+    groups = [Group(name, people, fewest.get(name, people)) for name, people in sizes]
     return propose_pool(groups, results.facts, seen=share_seen(results.plan))

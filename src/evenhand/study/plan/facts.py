@@ -66,7 +66,7 @@ class Facts:
     privileged : int or None
         The place of the privileged group, if there is one.
     sizes : tuple of int
-        People in each group.
+        Rows in each group.
     fingerprint : str
         SHA-256 of the encoded rows.
     versions : mapping of str to str
@@ -78,6 +78,8 @@ class Facts:
         What columns in the clear give away of those that people randomise.
     target_leaks : tuple of Leak
         Columns each of which alone tells nearly everybody's outcome, so that a model needs no other.
+    persons : tuple of int
+        People in each group, where one may have several rows; empty where each row is another person.
     """
 
     label: str
@@ -92,6 +94,12 @@ class Facts:
     notes: tuple[str, ...] = ()  # each a Note
     leaks: tuple[Leak, ...] = ()
     target_leaks: tuple[Leak, ...] = ()
+    persons: tuple[int, ...] = ()
+
+    @property
+    def people(self) -> tuple[int, ...]:
+        """Return how many people are in each group."""
+        return self.persons or self.sizes
 
     @property
     def not_stated(self) -> int:

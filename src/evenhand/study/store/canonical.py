@@ -181,13 +181,14 @@ def facts_text(facts: Facts) -> str:
         "versions": [[name, version] for name, version in facts.versions.items()],
         **{name: [vars(leak) for leak in getattr(facts, name)] for name in _LEAKS},
     }
-    return canonical({name: value for name, value in plain.items() if name not in _LEAKS or value})
+    optional = (*_LEAKS, "persons")
+    return canonical({name: value for name, value in plain.items() if name not in optional or value})
 
 
 def facts_from(text: str) -> Facts:
     """Return the facts that a text of :func:`facts_text` stands for."""
     plain = json.loads(text)
-    plain |= {name: tuple(plain[name]) for name in ("groups", "sizes", "notes")}
+    plain |= {name: tuple(plain.get(name, ())) for name in ("groups", "sizes", "notes", "persons")}
     plain["schema"] = Schema.from_toml(plain["schema"])
     plain["versions"] = {str(name): str(version) for name, version in plain["versions"]}
     for name in _LEAKS:

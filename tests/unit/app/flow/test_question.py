@@ -71,8 +71,12 @@ def test_the_question_says_runs_time_promise_and_odds(study):
     made = study(form={"collect": {"protocols": ["grr"], "epsilons": "0.5, 1, 12", "repeats": "3"}})
     question = ask(made.folder, made.record)
 
-    assert question.runs == "3 settings and the unprotected one, 3 repeats each: 12 runs"
-    assert question.count == 12
+    assert question.runs == (
+        "3 settings and the unprotected one, 3 repeats each: 12 runs. Remedies: GRR, combined; "
+        "OPTIMAL, optimal split; GRR, optimal split, parity: 9 runs; "
+        "what helps most is run again on fresh draws"
+    )
+    assert question.count == 21
     assert "by at most a factor of 2.72 (epsilon = 1" in question.promise
     assert "job and hired" in question.promise_more
     assert [odds.epsilon for odds in question.odds] == ["0.5", "1", "12"]

@@ -23,7 +23,8 @@ def test_the_page_is_the_report_of_the_chosen_setting(finished):
     report = Results.load(finished / "study").report()
 
     assert [each.label for each in view.settings] == [
-        "GRR, optimal split, ε = 1", "OUE, optimal split, ε = 1",
+        "GRR, optimal split, ε = 1", "OUE, optimal split, ε = 1", "GRR, combined, ε = 1",
+        "OPTIMAL, optimal split, ε = 1", "GRR, optimal split, parity, ε = 1",
     ]  # fmt: skip
     answer = Results.load(finished / "study").view()
     for sentence in (answer.verdict, answer.who.text, answer.how_much.text, answer.what_to_do.text):
@@ -34,7 +35,7 @@ def test_the_page_is_the_report_of_the_chosen_setting(finished):
     assert first in report
     assert changed.chosen == other
     assert changed.answer_html != view.answer_html
-    assert (view.done, view.total, view.failed) == (6, 6, 0)
+    assert (view.done, view.total, view.failed) == (12, 12, 0)
     assert view.commands[0][1].startswith("evenhand privatize people.csv ")
     assert view.commands[-1][1] == "evenhand audit --plan plan.toml"
 

@@ -228,6 +228,15 @@ def test_columns_are_listed_where_no_command_can_be_suggested(call, tmp_path):
     assert said.rstrip().endswith("Columns: a, b.")
 
 
+def test_values_of_an_outcome_are_listed_where_none_reads_like_the_welcome_one(call, tmp_path):
+    rows = "".join(f"{'fm'[row % 2]},{1 + row % 3}\n" for row in range(60))
+    (tmp_path / "p.csv").write_text(f"sex,status\n{rows}")
+    said = call("audit", "p.csv", "--guess").stderr
+
+    assert "--target status --positive VALUE" in said
+    assert "Values of status: 1, 2, 3." in said
+
+
 def test_roles_are_guessed_when_asked_and_the_reasons_said(call, file, fake):
     done = call("audit", file, "--guess", "--workers", 1)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -236,6 +237,36 @@ def test_a_value_of_a_variable_is_no_outcome_by_its_place():
     assert guess(alone).words.target == "west"
 
 
+def test_a_named_outcome_of_a_few_values_goes_before_the_place_of_another_column():
+    """What became of people has three values here; the last column is a finding before it."""
+    found = guess(opened(sex=many("f", "m"), status=many(1, 2, 3), ulcer=mixed(60)))
+    other = guess(opened(sex=many("f", "m"), marital_status=many(1, 2, 3), ulcer=mixed(60)))
+
+    assert (found.words.target, found.words.positive) == ("status", None)
+    assert other.words.target == "ulcer"
+
+
+def test_a_column_that_is_another_in_short_is_no_outcome_by_its_place():
+    """Whether somebody is in class 3 is read off the class; one who is low has a name of an outcome."""
+    grade, weight = many(1, 2, 3), list(range(60))
+    is_low = [int(each < 20) for each in weight]
+    is_third = [int(each == 3) for each in grade]
+
+    assert guess(opened(sex=mixed(60), kind=grade, kind3=is_third)).words.target is None
+    assert guess(opened(low=is_low, sex=mixed(60), job=mixed(60, 5), weight=weight)).words.target == "low"
+    assert guess(opened(sex=mixed(60), job=mixed(60, 5), weight=weight, light=is_low)).words.target is None
+
+
+def test_a_column_that_is_two_others_at_once_is_no_outcome_by_its_place():
+    """Who is both married and black is read off two columns; who joined of those who may, off none."""
+    draws = np.random.default_rng(3)
+    one, other, may, sex = draws.integers(0, 2, (4, 300))
+    joined = may * draws.integers(0, 2, 300)
+
+    assert guess(opened(sex=sex, one=one, other=other, both=one * other)).words.target is None
+    assert guess(opened(sex=sex, one=one, may=may, joined=joined)).words.target == "joined"
+
+
 def test_the_first_column_is_an_outcome_if_it_reads_like_one():
     assert guess(opened(low=mixed(60), age=many(20, 30, 40), race=many(1, 2, 3))).words.positive == "0"
     assert guess(opened(low=many("a", "b"), age=many(20, 30, 40), race=many(1, 2, 3))).words.target is None
@@ -280,18 +311,16 @@ def test_a_number_of_people_is_no_feature():
     assert "a number is no feature" in found.reasons[-1]
 
 
-def test_a_person_with_several_rows_is_proposed_or_left_out():
+def test_a_person_with_several_rows_is_proposed():
     """What is promised for a row is not promised for a person."""
     panel = opened(
         nr=[row // 4 for row in range(300)], sex=["fm"[row // 4 % 2] for row in range(300)],
         year=many(1, 2, 3, 4) * 5, hired=mixed(),
     )  # fmt: skip
 
-    assert guess(panel, repeated="person").words.person == "nr"
-    assert guess(panel, repeated="drop").words.drop == ("nr",)
-    assert "several rows" in guess(panel, repeated="drop").reasons[-1]
+    assert guess(panel, person=True).words.person == "nr"
     assert guess(panel).words.person is None
-    assert guess(panel, RoleOptions(person="year"), repeated="person").words.person == "year"
+    assert guess(panel, RoleOptions(person="year"), person=True).words.person == "year"
 
 
 def test_numbers_that_order_the_target_are_left_out():

@@ -60,6 +60,14 @@ def test_of_one_variable_a_table_has_one_column():
     assert found["columns"] == "sex,north"
 
 
+def test_a_column_that_others_tell_is_none_of_a_table():
+    both = [int(a == "f" and b == 1) for a, b in zip(PEOPLE["sex"], PEOPLE["married"], strict=True)]
+    people = opened(sex=PEOPLE["sex"], married=PEOPLE["married"], both=both)
+    found = values(guess_table(people, RoleOptions()))
+
+    assert found["columns"] == "sex,married"
+
+
 def test_columns_that_are_given_stay_and_hold_the_groups():
     assert values(guess_table(opened(**PEOPLE), RoleOptions(), ("rank", "married"))) == {
         "protected": "married"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evenhand.answer.effects import Observation, Option
     from evenhand.measure.repeat_means import Spread
     from evenhand.study.plan.cells import Setting
+    from evenhand.study.plan.plan import Plan
     from evenhand.study.results.base import ResultData
 
     Runs = NDArray[np.float64]
@@ -39,16 +40,21 @@ def classifier_effects(
 
     To be selected hurts where the plan says so, or where it is known of the data set.
     """
-    data = results.plan.data
-    known = data is not None and data.dataset is not None and describe(data.dataset).unwanted
     return EffectTable(
         tuple(options),
         tuple(observe_classifiers(results, test=test)),
         str(page),
         margins=results.facts.group_margins,
-        unwanted=bool(results.plan.task.unwanted) or known,  # type: ignore[attr-defined] # a classifier's
+        unwanted=is_unwanted(results.plan),
         matters=read_matters(results.plan.matters, owner="Plan"),
     )
+
+
+def is_unwanted(plan: Plan) -> bool:
+    """Return whether to be selected hurts, as the plan says, or as is known of its data set."""
+    data = plan.data
+    known = data is not None and data.dataset is not None and describe(data.dataset).unwanted
+    return bool(plan.task.unwanted) or known  # type: ignore[attr-defined] # a classifier's
 
 
 def observe_classifiers(results: ResultData, *, test: float | None) -> Iterator[Observation]:
@@ -138,7 +144,7 @@ def _separation(results: ResultData, setting: Setting) -> Runs:
 def _sizes(results: ResultData) -> dict[str, float]:
     """Return how many people of the file are in each group and in each margin of a crossing."""
     facts = results.facts
-    sizes = {group: float(size) for group, size in zip(facts.groups, facts.sizes, strict=True)}
+    sizes = {group: float(size) for group, size in zip(facts.groups, facts.people, strict=True)}
     for group, margins in facts.group_margins.items():
         for margin in margins:
             sizes[margin] = sizes.get(margin, 0.0) + sizes[group]

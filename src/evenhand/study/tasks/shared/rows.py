@@ -20,7 +20,7 @@ from evenhand.study.plan.facts import Facts, versions
 from evenhand.study.plan.source import ROWS_CELL
 from evenhand.study.profile.leakage import target_leaks
 from evenhand.study.tasks.base import Prepared, refuse_field
-from evenhand.study.tasks.groups import group_rows
+from evenhand.study.tasks.groups import GroupedRows, group_rows
 from evenhand.table import Table
 from evenhand.table.frames import eager_frame
 from evenhand.table.limits import STUDY_LIMITS
@@ -109,6 +109,7 @@ def encode_rows(plan: Plan, rows: LoadedRows, *, keep_target: bool = False) -> P
         groups=groups.labels,
         privileged=0 if groups.privileged is None and schema.crossing is None else groups.privileged,
         sizes=groups.sizes,
+        persons=() if people is None else _count_people(people, groups),
         fingerprint=_fingerprint(schema, codes, weights, people),
         versions=versions(plan.task.used_packages),
         notes=(
@@ -172,6 +173,11 @@ def _people_of(frame: Any, schema: Schema, kept: NDArray[np.intp] | None) -> NDA
     np.minimum.at(first, people, written)
     people = first[people]  # in the order of what is written, by which seeds split people
     return people if kept is None else people[kept]
+
+
+def _count_people(people: NDArray[np.intp], groups: GroupedRows) -> tuple[int, ...]:
+    """Return how many people have a row in each group."""
+    return tuple(len(np.unique(people[groups.codes == place])) for place in range(len(groups.labels)))
 
 
 def _positive_rows(schema: Schema, codes: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:

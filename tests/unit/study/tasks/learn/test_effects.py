@@ -2,13 +2,18 @@
 
 import math
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from evenhand.answer.choice import list_steps
 from evenhand.answer.status import judge
+from evenhand.schema import Column, Domain, Schema
+from evenhand.study.plan.source import DataSource
+from evenhand.study.run.whole import run
 from evenhand.study.tasks.learn.effects import effects
 from evenhand.study.tasks.learn.methods import METHODS
-from unit.study._learn_studies import made, measures
+from unit.study._learn_studies import made, measures, small_plan
 
 
 def table(methods, epsilons=(1, 3), page=None):
@@ -50,6 +55,24 @@ def test_each_step_is_compared_with_the_one_before_it():
 def test_without_the_step_before_a_method_is_compared_with_plain_training():
     """A page could not be made of a study of FERMI alone."""
     assert references(table(("fermi",), (1,))) == {"Fermi, ε = 1": "unprotected"}
+
+
+def test_a_group_is_judged_by_its_people_and_not_by_their_rows():
+    """If not, twelve people with five rows each are judged as sixty."""
+    who, draws = np.repeat(np.arange(112), 5), np.random.default_rng(1)
+    race, hired = np.where(who < 100, "a", "b"), draws.integers(0, 2, len(who))
+    frame = pa.table({"who": who, "race": race, "town": draws.integers(0, 3, len(who)), "hired": hired})
+    columns = [Column("race", Domain.categorical(["a", "b"]))]
+    columns += [Column(name, Domain.categorical(range(size))) for name, size in (("town", 3), ("hired", 2))]
+    roles = {"protected": "race", "privileged": "a", "target": "hired", "positive": 1}
+    schema = Schema(columns, **roles, person="who", rows_per_person=5)
+    plan = small_plan(("dp",), data=DataSource(path="people.csv")).with_(schema=schema)
+    results = run(plan, frame=frame, workers=1, progress=False)
+    of_b = [row for row in judge(results.plan.task.effects(results)) if row.group == "b" and row.harm]
+
+    assert {row.people for row in of_b if row.effect == "selected"} == {12}
+    assert {row.status for row in of_b} == {"unjudged"}
+    assert "112 people (race = a: 100 and race = b: 12)" in results.plan.task.case(results).method[0]
 
 
 @pytest.mark.parametrize(
