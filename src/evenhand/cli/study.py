@@ -52,7 +52,7 @@ MANY_ROWS = 50_000
 """From this many rows on a study takes long enough that a person is told how long."""
 
 _LONG, _TARGET = 15 * 60, 10 * 60
-_REPORT_SECONDS = 4.0  # reading results, drawing the charts and writing the page
+_REPORT_SECONDS = 2.0  # loading what draws, the pages after stages and the last one
 _MOST_WORKERS = 1_024
 _TLS = {"ca_file": "ca", "cert_file": "cert", "key_file": "key"}
 _MOST_WARNINGS = 5

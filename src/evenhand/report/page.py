@@ -6,8 +6,9 @@ a sentence becomes bold, and nothing else is special.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, Self
 
 from evenhand._notebook import figures_html
@@ -178,6 +179,29 @@ class Chart:
     legend: Sequence[LegendKey] = ()
     rows: Sequence[str] = ()
     columns: int = 1
+
+
+class LateCharts(Sequence[Chart]):
+    """Charts that are drawn once a page needs them; drawing takes longer than all else of an answer.
+
+    Parameters
+    ----------
+    draw : callable
+        Returns the charts; it is called once at most.
+    """
+
+    def __init__(self, draw: Callable[[], Sequence[Chart]]) -> None:
+        self._draw = draw
+
+    @cached_property
+    def _drawn(self) -> tuple[Chart, ...]:
+        return tuple(self._draw())
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._drawn[place]
+
+    def __len__(self) -> int:
+        return len(self._drawn)
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def read_result(folder: Path, *, chosen: str = "") -> ResultView:
         advice=_advice(folder, results),
         files=downloads_of(folder, is_output=place == folder),
         done=len(results) - len(results.failures),
-        total=len(results.plan.cells()),
+        total=len(results) + len(results.missing),
         failed=len(results.failures),
     )
 

@@ -26,13 +26,13 @@ from evenhand.app.state.workspace import OUTPUT, PROGRESS, RUN_LOCK
 from evenhand.errors import EvenhandError, StudyStoreError
 from evenhand.study.page.wording import measure_text, measure_title
 from evenhand.study.plan.script import write_script
+from evenhand.study.plan.stages import split_cells
 from evenhand.study.results.estimates import estimate
 from evenhand.study.results.frames import key_measures
 from evenhand.study.results.results import Results, write_results
 from evenhand.study.run.attempt import failure_of
 from evenhand.study.run.events import Cancel, Cancelled, StageDone, Started
 from evenhand.study.run.pace import Speed
-from evenhand.study.run.stages import split_cells
 from evenhand.study.run.whole import Runner
 from evenhand.study.store.store import Store
 

@@ -42,6 +42,7 @@ def say_around(
     facts, plan, say = results.facts, results.plan, words_in(language).say
     people = counted or say("study.people", people=sum(facts.persons) or facts.rows)
     repeats = [] if is_exact else [say("study.repeats", repeats=plan.repeats)]
+    looks = [say("study.so_far")] if results.missing else []
     seeds = [say("study.seeds", repeats=each, first=plan.seed) for each in repeats]
     notes = [plain(note, longest=600) for note in map(Note.of, facts.notes) if note.kind not in _WARNED]
     bounds = [] if is_exact else [say("study.limits", level=_LEVEL)]
@@ -51,7 +52,7 @@ def say_around(
     versions = ", ".join(f"{name} {number}" for name, number in facts.versions.items()) or "–"
     slots = {"rows": facts.fingerprint[:16], "results": results.digest[:16]}
     return {
-        "meta": f"{plain(plan.name or facts.label)}: {', '.join([people, *repeats])}",
+        "meta": f"{plain(plan.name or facts.label)}: {', '.join([people, *repeats, *looks])}",
         "warnings": tuple(_warnings(results, warnings, is_exact=is_exact, language=language)),
         "method": (_rows_line(results, people, language), *method, *seeds, *notes),
         "limits": (*limits, say("study.chosen"), *bounds, scope),

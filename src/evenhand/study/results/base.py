@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from evenhand._validate import kind_of, refuse
+from evenhand.answer.telling import Telling
 from evenhand.study.plan.cells import Cell
 from evenhand.study.plan.facts import Facts
 from evenhand.study.plan.plan import Plan
+from evenhand.study.plan.stages import split_cells
 from evenhand.study.results.lookup import setting_of
 from evenhand.study.store.canonical import table_hash
 
@@ -53,9 +55,33 @@ class ResultData:
 
     @cached_property
     def missing(self) -> tuple[Cell, ...]:
-        """The cells that were not run."""
+        """The cells that were not run; those that confirm a remedy are known once all remedies were tried."""
         run = {outcome.cell.id for outcome in self.outcomes}
-        return tuple(cell for cell in self.plan.cells() if cell.id not in run)
+        first, remedies, _ = split_cells(self.plan)
+        is_tried = all(cell.id in run for cell in (*first, *remedies))
+        cells = (*self.plan.cells(), *(self.confirming if is_tried else ()))
+        return tuple(cell for cell in cells if cell.id not in run)
+
+    @cached_property
+    def confirming(self) -> tuple[Cell, ...]:
+        """The cells that run the remedy that does best again, with what it is compared with.
+
+        There are none where no remedy helps, and where its effects are exact.
+        """
+        if not self.plan.confirm:
+            return ()
+        first = [outcome for outcome in self.outcomes if outcome.cell.repeat < self.plan.repeats]
+        chosen = type(self)(self.plan.with_(confirm=False), self.facts, first)  # as it was chosen at first
+        telling = Telling(self.plan.task.case(chosen))
+        choice, table = telling.choice, telling.table
+        picked = choice.first or choice.find_least("trade-off")
+        if picked is None or all(seen.basis == "exact" for seen in table.by_option[picked.option.name]):
+            return ()
+        names, step = {table.unprotected, table.page}, picked.option.name
+        while step not in names:
+            names.add(step)
+            step = table.by_name[step].reference
+        return self.plan.confirming_cells(each for each in self.settings if str(each) in names)
 
     @cached_property
     def fresh(self) -> Self | None:

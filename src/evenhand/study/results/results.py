@@ -6,6 +6,7 @@ import os
 import shlex
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -17,7 +18,6 @@ from evenhand.answer.compose import compose
 from evenhand.answer.gaps import judge_gaps
 from evenhand.answer.page import build_page
 from evenhand.answer.status import EFFECT_COLUMNS
-from evenhand.answer.telling import Telling
 from evenhand.errors import EvenhandError, PluginError
 from evenhand.measure.repeat_means import kind_words
 from evenhand.report.html import render, write
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
 
+    from evenhand.answer.case import Case
     from evenhand.answer.effects import EffectTable
     from evenhand.answer.view import View
     from evenhand.measure.repeat_means import Kind
@@ -137,9 +138,8 @@ class Results(ResultData):
         comes to in the worst 1 of 20 releases. Of very many places those have rows that lack most, or that a
         remedy makes lack more.
         """
-        case = self.plan.task.case(self)
-        _refuse_empty(case.table, self.plan.task)
-        rows = (*Telling(case).rows, *judge_gaps(case.table))
+        case, view = self._answer(None, "en")
+        rows = (*view.rows, *judge_gaps(case.table))
         columns = {name: [getattr(row, name) for row in rows] for name in EFFECT_COLUMNS}
         return make_frame(columns, backend=backend)
 
@@ -292,10 +292,7 @@ class Results(ResultData):
         data, schema : str
             The files of rows and schema as they are typed; by default as seen from the folder.
         """
-        asked = None if chosen is None else self.setting(chosen)
-        case = self.plan.task.case(self, page=asked, language=language)
-        _refuse_empty(case.table, self.plan.task)
-        view = compose(case)
+        _, view = self._answer(chosen, language)
         say = words_in(language).say
         again = "" if folder is None else self.command(folder)
         again = f"{again} --language {language}" if again and language != "en" else again
@@ -307,6 +304,20 @@ class Results(ResultData):
         commands += commands_to_settle(self, view)
         commands += [Command(say("default.again"), "", again)] if again else []
         return replace(view, commands=(*view.commands, *commands))
+
+    def _answer(self, chosen: object, language: str) -> tuple[Case, View]:
+        """Return the case of a page and its view without commands; what was asked before is kept."""
+        page = None if chosen is None else self.setting(chosen)
+        key = "" if page is None else page.id, language
+        if key not in self._answers:
+            case = self.plan.task.case(self, page=page, language=language)
+            _refuse_empty(case.table, self.plan.task)
+            self._answers[key] = case, compose(case)
+        return self._answers[key]
+
+    @cached_property
+    def _answers(self) -> dict[tuple[str, str], tuple[Case, View]]:
+        return {}
 
     def report(
         self, path: str | PathLike[str] | None = None, *, chosen: object = None, language: str = "en"
@@ -342,9 +353,8 @@ class Results(ResultData):
         chosen : Setting, mapping or str, optional
             The setting, as in :meth:`report`.
         """
-        asked = None if chosen is None else self.setting(chosen)
-        view = compose(self.plan.task.case(self, page=asked))
-        name = view.page if asked else view.recommended or view.page
+        _, view = self._answer(chosen, "en")
+        name = view.page if chosen is not None else view.recommended or view.page
         return self._command_for(self._named(name), data, file=file)
 
     def _named(self, name: str) -> Setting | None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from evenhand.study.page.wording import counted
 from evenhand.study.plan.cells import Cell, Setting
+from evenhand.study.plan.stages import expect_confirming
 from evenhand.study.run.attempt import execute
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ def duration(
     there are processors.
     """
     mean = partial(_time_cells, plan, prepared, clock=clock)
-    people, cells = prepared.facts.rows, len(_cells_to_time(plan))
+    people, timed = prepared.facts.rows, len(_cells_to_time(plan))
+    cells = len(plan.cells()) + expect_confirming(plan)
     parts = {_WARM, 5 * _WARM, _SMALL, _LARGE, *([people] if people <= _LARGE else [])}
     least, *others = sorted(rows for rows in parts if rows <= people)
     before = clock()
@@ -84,7 +86,7 @@ def duration(
     took = {least: mean(least)}
     for rows in others:
         last = max(took)
-        if clock() - began + took[last] * cells * rows / last > seconds:
+        if clock() - began + took[last] * timed * rows / last > seconds:
             break
         took[rows] = mean(rows)
     largest = max(took)
@@ -93,7 +95,7 @@ def duration(
         slope = max(took[largest] - took[least], 0.0) / (largest - least)
     line = (max(took[largest] - slope * largest, 0.0), slope)
     count = workers or os.cpu_count() or 1
-    return Duration(people, len(plan.cells()), line, count, began - before, largest)
+    return Duration(people, cells, line, count, began - before, largest)
 
 
 def _cells_to_time(plan: Plan) -> list[Cell]:

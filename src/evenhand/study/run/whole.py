@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand._shared_folders import remove_left_folders
 from evenhand._validate import integer, kind_of, refuse
 from evenhand.study.plan.plan import Plan
+from evenhand.study.plan.stages import expect_confirming, split_cells
 from evenhand.study.results.results import PLAN_FILE, SCHEMA_FILE, Results
 from evenhand.study.run.attempt import execute
 from evenhand.study.run.cluster import ClusterPool, cluster_of
@@ -29,7 +30,6 @@ from evenhand.study.run.events import (
 )
 from evenhand.study.run.pace import Pace, RunTime, compile_clock, spread_first_repeat
 from evenhand.study.run.prepare import prepare
-from evenhand.study.run.stages import find_confirming, split_cells
 from evenhand.study.run.workers import Died, Job, Pool
 from evenhand.study.store.file import FILE, path_of
 from evenhand.study.store.store import LOCK, Store
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from evenhand.study.tasks.base import Prepared
 
 _MOST_WORKERS = 1024
-_CONFIRMED = 3  # the remedy that is chosen, the page's setting and the unprotected one
 
 
 def run(  # noqa: PLR0913 - one keyword for each option
@@ -284,7 +283,7 @@ class Runner:
     def _find_confirming(self) -> Sequence[Cell]:
         """Return the cells that confirm a remedy, once all remedies were tried."""
         if self._confirming is None:
-            self._confirming = find_confirming(self.results)
+            self._confirming = self.results.confirming
         return self._confirming
 
     def _unfinished(self, cells: Iterable[Cell]) -> list[Cell]:
@@ -307,7 +306,9 @@ class Runner:
             yield self.event(Started)
             for news in self._news(prepared):
                 if news is None:
-                    if self._confirming is None or len(self.outcomes) < self.total:
+                    if not any(map(self._unfinished, self._stages)):
+                        self._find_confirming()  # which may be nothing, so that all is done
+                    if len(self.outcomes) < self.total:
                         yield self.event(StageDone, results=self.results)
                 elif isinstance(news, Died):
                     yield self.event(WorkerDied, cell=news.cell, code=news.code)
@@ -349,8 +350,8 @@ class Runner:
         """Yield outcomes once they are stored, and None at the end of a stage."""
         job, stop = Job(self.plan, prepared, self.execute or execute), lambda: self.cancel.requested
         waiting = [cell for stage in (*self._stages, self._others) for cell in self._unfinished(stage)]
-        unknown = self._confirming is None and not self.plan.task.is_exact
-        more = _CONFIRMED * self.plan.repeats if unknown else len(self._unfinished(self._confirming or ()))
+        known = self._confirming
+        more = expect_confirming(self.plan) if known is None else len(self._unfinished(known))
         workers = min(self.workers or _cores(), len(waiting) + more)
         if self._cluster is not None and workers:
             remote = ClusterPool(job, cluster=self._cluster, stop=stop)

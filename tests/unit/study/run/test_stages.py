@@ -4,14 +4,16 @@ from fractions import Fraction
 
 import pytest
 
+from evenhand.app.flow.result import read_result
 from evenhand.errors import InvalidParameterError, PlanError
 from evenhand.study.plan.cells import Setting
 from evenhand.study.plan.plan import Plan
 from evenhand.study.plan.source import DataSource
+from evenhand.study.plan.stages import expect_confirming, split_cells
 from evenhand.study.results.results import Results
 from evenhand.study.run.events import CellDone, Finished, StageDone
 from evenhand.study.run.prepare import prepare
-from evenhand.study.run.stages import add_remedies, find_confirming, split_cells
+from evenhand.study.run.stages import add_remedies
 from evenhand.study.run.whole import Runner, run
 from evenhand.study.store.canonical import canonical_table
 from evenhand.study.tasks.collect.task import CollectTask
@@ -75,7 +77,55 @@ def test_a_first_look_is_called_so_until_all_is_run():
 
     for results in looks:
         assert any(each.head == "A first look." for each in results.view().warnings)
-    assert not any(each.head == "A first look." for each in _results()[0].results.view().warnings)
+        assert (
+            results.view().meta == "people.csv: 2,000 people, 8 repeats, a first look"
+        )  # warnings are folded
+    whole = _results()[0].results.view()
+    assert not any(each.head == "A first look." for each in whole.warnings)
+    assert whole.meta == "people.csv: 2,000 people, 8 repeats"
+
+
+ONE = PLAN.with_(task=CollectTask("grr", [1], splits="uniform", model="logistic"))
+"""With nothing to run once a remedy is confirmed."""
+
+
+def test_a_remedy_that_is_not_confirmed_yet_makes_a_first_look():
+    """The page of a study that was stopped there recommended what fresh repeats may well refuse."""
+    events = list(_Made(ONE, cure=0.29, again=0.2).events())
+    looks = [event.results for event in events if isinstance(event, StageDone)]
+
+    assert [len(results.missing) for results in looks] == [8, 24]
+    for results in looks:
+        assert results.view().meta.endswith("a first look")
+
+
+def test_a_study_that_is_stopped_while_a_remedy_is_confirmed_leaves_a_first_look(tmp_path):
+    events = _Made(ONE, cure=0.29, again=0.28, out=tmp_path).events()
+    for event in events:
+        if event.done == 30:
+            break
+    events.close()
+    results, shown = Results.load(tmp_path), read_result(tmp_path)
+
+    assert len(results.missing) == 18
+    assert (shown.done, shown.total) == (30, 48)
+    assert results.view().meta.endswith("a first look")
+    assert "Of 48 runs 18 are still to come" in str(results.report())
+
+
+def test_a_quick_look_that_leaves_out_only_the_confirmation_is_a_first_look():
+    runner = _Made(ONE, cure=0.29, again=0.28, quick=True)
+    list(runner.events())
+
+    assert len(runner.results.missing) == 24
+    assert runner.results.view().meta.endswith("a first look")
+
+
+def test_no_stage_is_announced_once_all_is_done():
+    """It wrote the page twice, and said that there was nothing new."""
+    events = list(_Made(ONE, cure=0.2, again=0.2).events())
+
+    assert [event.done for event in events if isinstance(event, StageDone)] == [16]
 
 
 def test_whatever_was_asked_for_at_the_epsilon_of_the_page_may_be_a_remedy():
@@ -120,7 +170,7 @@ def test_a_remedy_that_helped_by_chance_is_not_recommended():
 def test_nothing_is_run_again_where_no_remedy_helps():
     runner, _ = _results(cure=0.2)
 
-    assert find_confirming(runner.results) == ()
+    assert runner.results.confirming == ()
     assert len(runner.outcomes) == len(PLAN.cells())
 
 
@@ -189,3 +239,23 @@ def test_there_are_at_most_as_many_remedies_as_settings_that_were_asked_for():
     assert 0 < len(more.remedies) <= len(plan.settings())
     assert all(each.epsilon <= 1 for each in more.remedies)
     assert add_remedies(more, prepare(plan).facts) == more
+
+
+# --- how long it will take ------------------------------------------------------------------------
+
+
+def test_a_confirmation_that_may_not_come_is_allowed_for_in_part():
+    """Counted as a whole, a study of one setting was told to take 70 runs where 40 were all."""
+    assert expect_confirming(ONE) == 10
+    assert expect_confirming(ONE.with_(confirm=False)) == 0
+    for cure in (0.2, 0.29):
+        taken = len(_whole(ONE, cure).outcomes)
+        told = len(ONE.cells()) + expect_confirming(ONE)
+
+        assert 1 / 1.5 < told / taken < 1.5
+
+
+def _whole(plan, cure):
+    runner = _Made(plan, cure=cure, again=cure)
+    list(runner.events())
+    return runner

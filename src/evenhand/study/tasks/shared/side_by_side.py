@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from evenhand.answer.case import Case
 from evenhand.errors import MissingExtraError
 from evenhand.report.charts import frontier_chart
-from evenhand.report.language import fixed_word
+from evenhand.report.language import fixed_word, written_in
 from evenhand.report.marks import Axis, Point
-from evenhand.report.page import Section, Table
+from evenhand.report.page import LateCharts, Section, Table
 from evenhand.report.words import epsilon_of, number
 from evenhand.study.page.around import say_around
 from evenhand.study.page.naming import name_groups
@@ -59,7 +59,7 @@ def classifier_case(
         groups=name_groups(results.facts, language),
         called=results.plan.task.called,  # type: ignore[attr-defined] # a classifier's task
         repeats=results.plan.repeats,
-        evidence=(_settings_section(results, names, page, say),),
+        evidence=(_settings_section(results, names, page, language),),
         **say_around(
             results,
             warnings=own,
@@ -72,13 +72,19 @@ def classifier_case(
 
 
 def _settings_section(
-    results: ResultData, names: Mapping[Setting, str], page: Setting, say: Callable[..., str]
+    results: ResultData, names: Mapping[Setting, str], page: Setting, language: str
 ) -> Section:
     """Return every setting of `names` as a mark in the plane and as a row of a table."""
+    say = words_in(language).say
     points = {point.setting: point for point in frontier(results, level=_LEVEL) if point.setting in names}
+
+    def draw() -> tuple[Chart, ...]:
+        with written_in(language):
+            return _draw(points, names, page, results.plan.repeats, say)
+
     return Section(
         heading=say("classifier.tried"),
-        charts=_draw(points, names, page, results.plan.repeats, say),
+        charts=LateCharts(draw),
         tables=(_table(results, points, names, page, say),),
         anchor="evidence",
     )
