@@ -486,15 +486,6 @@ def test_whole_people_have_no_digits():
     assert not [text for text in [*texts, *map(everything, views)] if re.search(r"\d[.,]0\b(?!\d)", text)]
 
 
-def test_an_open_group_with_limits_comes_before_one_without():
-    """If not, a page would begin with what it knows nothing of."""
-    rare = runs("men", "selected", [300] * 8 + [200, 210], 300)
-    view = compose(make([see("women", "selected", 295, 300, wiggle=40), rare]))
-
-    assert view.who.text == "It is still open for women and men."
-    assert view.how_much.text == "Of 1,000 women, up to 43 could lose, or up to 29 gain."
-
-
 def test_a_line_of_details_stands_once():
     """If two effects of a group are not stored, or open alike, one line tells it."""
     nothing = np.array([])

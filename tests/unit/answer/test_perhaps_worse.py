@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from evenhand.answer.compose import compose
 from evenhand.answer.effects import Observation
 from evenhand.answer.harm import find_payers
-from unit.answer._tables import PAGE, make, see
+from unit.answer._tables import PAGE, make, runs, see
 
 _WIGGLE = np.array([-2.0, -1.0, -0.5, 0.0, 0.0, 0.5, 0.5, 1.0, 1.0, 0.5])
 
@@ -52,3 +53,12 @@ def test_a_group_that_differs_in_a_few_repeats_is_bounded_below_the_payer():
     assert (found[1].maybe_worse, _payers(_table(payer, beside[1]))) == ((), ["payer"])
     assert 90 < found[1].open[0].bound < 100
     assert [row.group for row in found[5].maybe_worse] == ["rare"]
+
+
+def test_an_open_group_with_limits_comes_before_one_without():
+    """If not, a page would begin with what it knows nothing of."""
+    rare = runs("men", "selected", [300] * 8 + [200, 210], 300)
+    view = compose(make([see("women", "selected", 295, 300, wiggle=40), rare]))
+
+    assert view.who.text == "It is still open for women and men."
+    assert view.how_much.text == "Of 1,000 women, up to 43 could lose, or up to 29 gain."
