@@ -152,7 +152,7 @@ def test_the_figures_of_a_recommended_remedy_are_those_of_fresh_draws():
 
     assert view.recommended == str(CURE)
     assert women.after == pytest.approx(270, abs=5)
-    assert "Confirmed on 8 fresh repeats; the figures are theirs." in view.what_to_do.details
+    assert "Confirmed on 8 fresh repeats; the changes told are theirs." in view.what_to_do.details
     effects = runner.results.effects(backend="pyarrow").to_pylist()
     stored = [row for row in effects if row["setting"] == str(CURE) and row["effect"] == "selected"]
     assert next(row["after"] for row in stored if row["group"] == WOMEN) == women.after
