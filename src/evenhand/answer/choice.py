@@ -332,16 +332,19 @@ def changes_given(table: EffectTable, name: str, costs: CostLimits, *, allowed: 
     people = table.by_key.get((name, EVERYBODY, "in_all"))
     if people is None or math.isnan(due):
         return False
-    pays = table.pays_money
-    limit = (costs.paid if pays else costs.given) * abs(due)
-    one_answer = not pays and _is_one_answer(given, people) and not _is_one_answer(due, people)
-    return one_answer or (abs(given - due) > limit and not abs(given - due) <= allowed)
+    limit = (costs.paid if table.pays_money else costs.given) * abs(due)
+    is_far = abs(given - due) > limit and not abs(given - due) <= allowed
+    return is_far or share_of_one_answer(table, name) > 0
 
 
-def _is_one_answer(given: float, everybody: Observation) -> bool:
-    """Return whether nearly everybody or nearly nobody is given something."""
-    share = given / everybody.people if everybody.people else 0.5
-    return max(share, 1 - share) >= _ONE_ANSWER
+def share_of_one_answer(table: EffectTable, name: str) -> float:
+    """Return how many of all get one answer, if nearly everybody does and did not before; else 0."""
+    people = table.by_key.get((name, EVERYBODY, "in_all"))
+    if people is None or table.pays_money or not people.people:
+        return 0.0
+    given, due = (table.in_all(each, "in_all") / people.people for each in (name, table.unprotected))
+    most = max(given, 1 - given)
+    return most if most >= _ONE_ANSWER > max(due, 1 - due) else 0.0
 
 
 def _negate(limits: Limits) -> Limits:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evenhand.answer.choice import try_next_steps
+from evenhand.answer.choice import share_of_one_answer, try_next_steps
 from evenhand.answer.effects import EVERYBODY
 from evenhand.answer.harm import find_trouble
 from evenhand.report.language import in_language
@@ -69,6 +69,10 @@ def say_cost(telling: Telling, name: str, effect: str) -> str:
     if effect == "in_all":
         key = "paid" if table.pays_money else "rights" if "refused" in table.effects else "given"
     share = number(100 * abs(now / due - 1), 0) if due else "–"
+    is_near = effect == "in_all" and abs(now - due) <= telling.case.costs.given * abs(due)
+    alike = share_of_one_answer(table, name) if is_near else 0.0
+    if alike:
+        return telling.say("how.dead", n=telling.shown("wrong", 1000 * alike)).removesuffix(".")
     slots = {"n": telling.shown("wrong", now - due), "x": share, "more": 1 if now > due else 2}
     return telling.say(f"price.{key}", **slots)
 
