@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evenhand.study.intake.guess import Reason
 
 EXAMPLE = "type, for example (and check it):"
-"""What stands before a command that is proposed."""
+"""The words before a command that is proposed."""
 _OF_COLUMNS = frozenset({"columns", "protected", "person", "count", "weight", "name", "groups"})
 _MANY = frozenset({"columns", "groups", "protected"})
 

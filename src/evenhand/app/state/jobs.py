@@ -85,12 +85,12 @@ class RunState:
 
     @property
     def has_results(self) -> bool:
-        """Whether it ended with something to see, be it a part of the runs."""
+        """Return whether it ended with something to see, be it a part of the runs."""
         return self.state == "finished" or (self.state in _ENDS and self.done > 0)
 
     @property
     def has_answer(self) -> bool:
-        """Whether there is something to see, be it while the study runs."""
+        """Return whether there is something to see, be it while the study runs."""
         return self.has_results or (self.is_busy and self.staged > 0)
 
 

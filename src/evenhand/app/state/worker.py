@@ -260,7 +260,7 @@ def _run_cells(plan: Plan, frame: Any, out: Path, progress: Progress, watch: Sto
 
 
 def _has_first_stage(runner: Runner) -> bool:
-    """Whether earlier runs said who pays, so that there is an answer to show at once."""
+    """Return whether earlier runs said who pays, so that there is an answer to show at once."""
     return all(cell.id in runner.outcomes for cell in split_cells(runner.plan)[0])
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evenhand.privacy.laws import Law
 
 CHANCE = 0.01
-"""How often whoever has a right may be refused it, unless told."""
+"""The chance by which whoever has a right may be refused it, unless told."""
 
 _OWNER = "margin"
 
