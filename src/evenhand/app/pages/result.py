@@ -92,11 +92,12 @@ def _nothing_yet(study: str) -> TagList:
 
 
 def _show(study: str, view: ResultView, *, waits: bool, is_busy: bool = False) -> TagList:
+    missing = view.total - view.done - view.failed  # what failed is said in the report, and does not come
+    is_busy = is_busy or (waits and missing > 0)  # the whole answer is being drawn
     words = f"Apply {view.recommended}" if view.recommended else "Apply this for real"
     apply_link = link(words, study_address(study, "apply"), look="primary", id="apply") if study else None
     if is_busy:
         apply_link = link("Go to the run", study_address(study, "run"), look="primary", id="to-run")
-    missing = view.total - view.done - view.failed  # what failed is said in the report, and does not come
     partly = (
         note(
             "warn",

@@ -6,6 +6,7 @@ import pytest
 
 from evenhand.app.flow.views import ResultView, SettingChoice
 from evenhand.app.pages.address import study_address
+from evenhand.app.pages.result import _show
 from evenhand.errors import EvenhandError
 from unit.app.pages._tab import Controls, words_of
 
@@ -71,6 +72,16 @@ def test_a_study_that_runs_is_answered_so_far_and_nothing_of_it_is_done_for_real
     assert "5 of 9 runs are in. The answer may change when the others are." in words_of(html)
     assert controls["to-run"]["href"] == study_address(study, "run")
     assert not {"apply", "take-along", "to-files", "ask-again"} & set(controls)
+
+
+def test_an_answer_so_far_is_not_taken_along_while_the_whole_is_drawn():
+    """The last run is in by then, and the files are those of the whole."""
+    drawn = {
+        done: Controls(str(_show("a" * 16, replace(VIEW, done=done), waits=True))).by_id for done in (4, 9)
+    }
+
+    assert not {"apply", "take-along", "to-files", "ask-again"} & set(drawn[4])
+    assert {"apply", "take-along"} <= set(drawn[9])
 
 
 def test_runs_that_failed_do_not_come_later(tab, study):
