@@ -75,7 +75,10 @@ def find_wrong(telling, fresh):
     if found.state == "pays":
         payer = found.payers[0].row.group
         suspected = {row.group for row in (*(each.row for each in found.payers), *found.maybe_worse)}
-        others = judged & fresh.people - suspected
+        margins = telling.table.margins  # who is part of a larger group that is named is named with it
+        others = {
+            each for each in judged & fresh.people if suspected.isdisjoint((each, *margins.get(each, ())))
+        }
         wrong += [f"{group} pays more" for group in others if _limits(harms[group] - harms[payer])[0] > 0]
         wrong += ["who is named does not pay"] * (_limits(harms[payer])[1] < MATTERS)
     use = telling.choice.first
