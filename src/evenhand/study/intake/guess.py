@@ -202,13 +202,13 @@ class Rows:
         return is_named(name, "personal") or is_named(name, "dummies") or bool(self.siblings(name))
 
     def _is_outcome_of_several(self, name: str) -> bool:
-        """Whether a column of a few values is named like an outcome: which is welcome a person must say."""
+        """Return whether a column of a few values is named like an outcome; people say which is welcome."""
         domain = self.domains[name]
         is_few = domain.kind == "categorical" and 2 < domain.size <= _MOST_GROUPS
         return is_few and is_named(name, "outcomes") and not is_named(name, "personal")
 
     def _is_derived(self, name: str, known: RoleOptions) -> bool:
-        """Whether a column is another one in short, or two at once, and is not named like an outcome."""
+        """Return whether a column follows from another one, or from two, and is not named like an outcome."""
         if is_named(name, "unwelcome"):
             return False
         if list(self.domains[name].labels) in _ZERO_ONE:
